@@ -101,6 +101,8 @@ def conditional_goals(
     view = SceneView(inventory, inventory.unseen)
     judge = StatementJudge(reader, view)
     condition = standing_alone(found.condition, found.then, reader, inventory)
+    if condition == found.condition:  # 'open the microwave, and if there is something in it, …'
+        condition = standing_alone(condition, found.before, reader, inventory)
     condition = _THERE.sub(lambda _: f" {_place_in(found.then)}", condition)
     statement = read_statement(condition, reader, view)
     truth = judge.truth(statement)

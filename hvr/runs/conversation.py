@@ -67,7 +67,11 @@ _WHICH = re.compile(
     r"chosen|choose|mean|pick)| do you mean| was (?:it|that)| is (?:it|that))?"
 )
 _DEED = re.compile(r"(?:did|have) you (?:really |already |just )?(?P<verb>\w+) (?P<thing>.+)")
-_PUT = re.compile(r"where (?:did|have) you (?:put|placed?|left|leave) (?P<thing>.+)")
+_PUT = re.compile(
+    r"where (?:exactly )?(?:did|have) you (?:just )?(?:put|placed?|left|leave) (?P<thing>.+)"
+    r"|(?:which [\w ]+?|what) (?:did|have) you (?:put|placed?) (?P<into>.+?) (?:in|on|into|onto)"
+    r"|have you seen (?P<seen>.+)"
+)
 _WAS = re.compile(
     r"where (?:was|were) (?P<thing>.+?)(?: (?:before|originally|at first|first|earlier))"
     r"|where (?:did|have) you (?:get|got|find|found|take|taken) (?P<from>.+?)(?: from)?"
@@ -238,7 +242,7 @@ class Conversation:
         if plain == "where" and self._memory.things:
             text = "where is it?"
         if (put := _PUT.fullmatch(plain)) is not None:
-            text = f"where is {put['thing']}?"
+            text = f"where is {put['thing'] or put['into'] or put['seen']}?"
         if is_question(text):
             return self._answer(text)
         return self._request(text)
@@ -289,7 +293,7 @@ class Conversation:
         elif names and verb in {"move", "moved"}:
             found = moved(names, self._done, self.inventory())
         else:
-            said = f"{verb} {thing}"
+            said = f"{verb} {' and '.join(names) or thing}"
             try:
                 goals = self._reader.goals(said, self._done[0].before)
             except (LanguageError, ImpossibleGoalError):

@@ -96,9 +96,15 @@ class ComparisonClause:
     positive: bool = True
 
 
+_THERE = re.compile(
+    rf"there (?:is|are) (?P<word>{_OPERATOR})(?P<right>[0-9.]+) (?:units? of )?(?P<function>.+?) "
+    r"(?:in|on|at) (?P<left>.+)"
+)
+
+
 def parse_comparison(text: str) -> ComparisonClause | None:
     """Parse a clause as a comparison; return None if it is not one."""
-    if (having := _HAVING.fullmatch(text)) is not None:
+    if (having := _HAVING.fullmatch(text) or _THERE.fullmatch(text)) is not None:
         operator = _OPERATORS[(having["word"] or "").strip()]
         return ComparisonClause(
             f"the {having['function']} of {having['left']}", operator, having["right"]
@@ -428,6 +434,9 @@ def atom_of(predicate: str, args: Sequence[str]) -> Formula:
 
 def _forms(text: str) -> Iterator[str]:
     yield text
+    if (doing := re.fullmatch(r"(not )?(\w+ing) \{0\}", text)) is not None:
+        yield f"{{0}} is {doing[1] or ''}{doing[2]}"
+        yield f"{{0}} are {doing[1] or ''}{doing[2]}"
     for singular, several in ((" is ", " are "), (" has ", " have ")):
         if singular in text:
             yield text.replace(singular, several, 1)

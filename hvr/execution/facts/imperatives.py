@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from hvr.knowledge.wording import ActionWording, Template
 from hvr.language.function_words import FUNCTION_WORDS, NUMBERS
@@ -30,7 +30,7 @@ from hvr.pddl import (
     TypedName,
     When,
 )
-from hvr.pddl.formulas import NumericEffect
+from hvr.pddl.formulas import NumericEffect, changes_of
 from hvr.values import Value, cached_property
 from hvr.worlds.facts.lexicon import imperative_of
 
@@ -101,7 +101,7 @@ _GIVING = re.compile(
 )
 _THEN = re.compile(r"[,;.]? (?:and then|then|after that|afterwards|and after that|finally) |[.;] ")
 
-PARTICLES = frozenset({"on", "off", "up", "down", "out", "away"})
+PARTICLES = frozenset({"on", "off", "up", "down", "out", "away", "in"})
 _PARTICLES = frozenset({"have", "keep", "there", "you", "go", "up", "out", "in here"})
 _ROLES = ("filler", "goal", "ensure", "courtesy")
 _COURTESIES = {phrase for role in _ROLES for phrase in FUNCTION_WORDS[role]} - _PARTICLES
@@ -141,7 +141,11 @@ class Imperative(Value):
     def made(self) -> frozenset[str]:
         """The parameters of facts that the action makes true."""
         literals = literals_of(self.action.effect)
-        return frozenset(x for atom, positive in literals if positive for x in atom.args)
+        changed = (
+            c.fluent.args for c in changes_of(self.action.effect) if isinstance(c, NumericEffect)
+        )
+        facts = (atom.args for atom, positive in literals if positive)
+        return frozenset(x for args in (*changed, *facts) for x in args)
 
     def arguments(self, text: str) -> Iterator[tuple[tuple[str, str], ...]]:
         """Yield the ways to split an order into arguments with prepositions, fewest first."""
@@ -250,7 +254,8 @@ def imperatives(
         pattern = re.escape(verb) + (rf"(?: (?P<particle>{some}))?" if some else "(?P<particle>)")
         for word in words:
             if word not in PARTICLES:
-                said_noun = rf" (?:(?:the|some) )?{re.escape(word)}(?: (?:of|for|in|on))?"
+                after = "of|for|into|in|on|to|at"
+                said_noun = rf" (?:(?:the|some) )?{re.escape(word)}s?(?: (?:{after}))?(?= |$)"
                 pattern += rf"(?: {re.escape(word)})?" if word in nouns else said_noun
         gone = _left(list(literals_of(action.effect)))
         left = frozenset(n for n, p in enumerate(action.parameters) if p.name in gone)
@@ -371,21 +376,23 @@ def _asked(
     literals: Sequence[tuple[Atom, bool]], named: Sequence[str], added: Counter[str], placing: bool
 ) -> tuple[Atom, bool] | None:
     """Return the literal that an imperative with the arguments `named` requests, or None."""
-    # An order to put something needs its place; other orders may leave out arguments.
-    about = [one for one in literals if named and one[0].args[:1] == (named[0],)]
-    about = about or [one for one in literals if named and named[0] in one[0].args]
+    about = [one for one in literals if named and named[0] in one[0].args]
     about = about or [one for one in literals if not one[0].args]
-    possible = [one for one in about if set(one[0].args) <= set(named)]
-    most = max((len(atom.args) for atom, _ in about), default=0)
-    if not placing and all(len(atom.args) < most for atom, _ in possible):
-        possible = about
-    if placing and any(made and len(atom.args) > len(named) for atom, made in about):
-        return None
-    return min(
-        possible,
-        key=lambda one: (-len(one[0].args), not one[1], added[one[0].predicate]),
+    # The one that most of the arguments are about; an effect before the end of another state.
+    found = min(
+        about,
+        key=lambda one: (
+            -len({*named} & {*one[0].args}),
+            not one[1],
+            one[0].args[:1] != tuple(named[:1]),
+            -len(one[0].args),
+            added[one[0].predicate],
+        ),
         default=None,
     )
+    # An order to put something needs its place; other orders may leave out arguments.
+    needs_place = found is not None and found[1] and not {*found[0].args} <= {*named}
+    return None if placing and needs_place else found
 
 
 def as_clauses(text: str, *, ordered: bool, placing: bool = False) -> Iterator[str]:
@@ -480,10 +487,42 @@ def repeated(text: str) -> tuple[str, Repetition]:
     return (match["order"], Repetition(times, bool(match["by"]))) if times else (text, Repetition())
 
 
+_AGENT = re.compile(
+    r"(?:(?:have|let|make|ask|tell) (?P<who>(?:the )?[\w-]+) (?:to )?"
+    r"|(?P<subject>(?:the )?[\w-]+) (?:should|must|has to|needs to|wants to|shall) (?!be |stay ))"
+    r"(?P<order>.+)"
+)
+_LATE_EXCEPTION = re.compile(
+    r"(?P<head>.*?\b(?:every|all|each)(?: the)? (?P<noun>\w+))(?P<rest> .+?),? "
+    r"(?P<out>(?:except|apart from|other than) .+)"
+)
+_TOWER = re.compile(
+    r"(?:(?:make|build|form|create) (?:a|the) (?:tower|stack|pile|column) (?:of|with|from)"
+    r"|stack|put|pile|place) (?P<how>.+)"
+)
+_LAYERS = re.compile(
+    r"(?P<low>.+?) at the bottom,? (?:(?P<middle>.+?) in the middle,? )?(?:and )?"
+    r"(?P<top>.+?) (?:on|at the) top"
+)
+
+
 def given(text: str) -> str:
-    """Turn 'give maria the letter' into 'give the letter to maria'."""
-    match = _GIVING.fullmatch(text)
-    return f"{match['verb']} {match['what']} to {match['whom']}" if match else text
+    """Reword 'give maria the letter', 'have rita open it', and towers: 'red on green on blue'."""
+    if (match := _GIVING.fullmatch(text)) is not None:
+        return f"{match['verb']} {match['what']} to {match['whom']}"
+    if (match := _LATE_EXCEPTION.fullmatch(text)) is not None:
+        out = re.sub(r"\bones?\b", match["noun"], match["out"])
+        return f"{match['head']} {out}{match['rest']}"
+    if (match := _TOWER.fullmatch(text)) is not None:
+        layers = _LAYERS.fullmatch(match["how"])
+        said = (layers["top"], layers["middle"], layers["low"]) if layers else ()
+        chain = list(filter(None, said)) or re.split(r" on (?:top of )?", match["how"])
+        single = not any(re.search(r",| and ", one) for one in chain)
+        if single and (len(chain) > 2 or layers):
+            return " and ".join(f"put {a} on {b}" for a, b in pairwise(chain))
+    if (match := _AGENT.fullmatch(text)) is not None:
+        return f"{match['order']} with {match['who'] or match['subject']}"
+    return text
 
 
 def variants(text: str) -> Iterator[str]:

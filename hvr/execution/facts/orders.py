@@ -39,8 +39,8 @@ from hvr.pddl import (
     Problem,
     TypedName,
 )
-from hvr.pddl.formulas import NumericEffect, atoms_of
-from hvr.worlds.facts.lexicon import WorldLexicon
+from hvr.pddl.formulas import NumericEffect, atoms_of, changes_of
+from hvr.worlds.facts.lexicon import WorldLexicon, words_of
 
 _FIRST = re.compile(r"^(?:first|firstly|first of all),? ")
 _SWAP = re.compile(
@@ -135,6 +135,11 @@ class FactOrders(FactClauses):
     def _standing_alone(self, text: str) -> Iterator[str]:
         """Yield an order with things instead of its pronouns, the last mentioned thing first."""
         pronoun = _IT if _IT.search(text) else _THERE
+        if text == "back" and self._last:  # 'drive truck1 to the harbour and back'
+            name = self.object_of(self._last.partition(" ")[2])
+            now = (a for a in self.problem.init if len(a.args) == 2 and a.args[0] == name)
+            places = [a.args[1] for a in now if self.one_at_a_time(a.predicate)]
+            yield from (f"{self._last} to {place}" for place in places)
         if pronoun.search(text) is None:
             yield text
             if (further := _FURTHER.fullmatch(text)) is not None and self._last:
@@ -146,13 +151,24 @@ class FactOrders(FactClauses):
 
     def _ordered_clause(self, text: str) -> list[Formula] | None:
         """Parse an imperative of an action, or a clause after a verb such as 'put' or 'bring'."""
-        plain, times = repeated(given(text))
+        if (said := given(text)) != text:
+            found = self._conjunction(said, self._order)
+            if found is not None:
+                return found
+        plain, times = repeated(self._without_amount(text))
         found = self._by_action(plain, times)
         if found is None and not times.times:
             found = self._exchange(plain) or self._by_means(plain) or self._as_clause(plain)
         for said in variants(plain) if found is None else ():
             found = found or self._by_action(said, times)
         return found or self._contrast(text)
+
+    def _without_amount(self, text: str) -> str:
+        """Drop 'with water' where the order changes the water anyway: 'fill the tun with water'."""
+        head, _, last = text.rpartition(" with ")
+        changes = (c for a in self.domain.actions.values() for c in changes_of(a.effect))
+        numbers = (c.fluent.function for c in changes if isinstance(c, NumericEffect))
+        return head if head and last in map(words_of, numbers) else text
 
     def _by_action(self, text: str, times: Repetition) -> list[Formula] | None:
         for order in self._imperatives:
@@ -236,7 +252,7 @@ class FactOrders(FactClauses):
             rest = text[: match.start()] + text[match.end() :]
             orders = self._order(rest)
             first = None if orders is None else next(iter(atoms_of(orders[0])), None)
-            if orders is None or first is None or first.args[0] not in self.objects:
+            if orders is None or first is None or not {*first.args[:1]} & {*self.objects}:
                 continue
             about = Thing(first.args[0])
             for name, predicate in self.domain.predicates.items():

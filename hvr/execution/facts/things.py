@@ -41,6 +41,7 @@ _QUANTIFIERS = {
     "no": NONE,
 }
 _WHOLE = {"everything": ALL, "whatever": ALL, "something": SOME, "anything": SOME, "nothing": NONE}
+_WHOLE |= {"everybody": ALL, "everyone": ALL, "nobody": NONE}
 _COUNTS = {**NUMBERS, **{str(n): n for n in range(1, 11)}}
 _COUNTED = re.compile(rf"(?:at least )?(?P<least>{'|'.join(_COUNTS)})(?: of the)? (?P<rest>.+)")
 _EXCEPT = re.compile(

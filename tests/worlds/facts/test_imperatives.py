@@ -90,6 +90,11 @@ def test_parcels_are_brought_to_places(form: str) -> None:
          "either red is on white or yellow is on white"),
         ("blocksworld", "clear the blue block", "blue is clear"),
         ("blocksworld", "put green under red", "red is on green"),
+        ("blocksworld", "build a tower with red at the bottom and blue on top", "blue is on red"),
+        ("blocksworld", "stack white on blue on red", "white is on blue and blue is on red"),
+        ("logistics", "drive truck1 to the harbour and back",
+         "truck1 is at harbour; then truck1 is at depot"),
+        ("logistics", "bring every parcel to the harbour except parcel1", "parcel2 is at harbour"),
     ],
 )  # fmt: skip
 def test_orders_ask_for_effects(world: str, text: str, said: str | None) -> None:
@@ -172,6 +177,7 @@ MORNING = """(define (problem morning) (:domain farm)
         ("milk bella if the green gate is open", "nothing is left to do"),
         ("milk the goat", None),
         ("lead bella", None),
+        ("make a tower of red on green on blue", None),
     ],
 )  # fmt: skip
 def test_orders_are_read_by_the_types_of_things(text: str, said: str | None) -> None:
@@ -203,6 +209,36 @@ DAY = """(define (problem day) (:domain greenhouse)
   (:init (grows-in fern north) (grows-in rose south)
     (lit lamp2) (lit lamp3) (= (moisture fern) 1) (= (moisture rose) 0) (= (level redcan) 0))
   (:goal (and)))"""
+
+
+BREWERY = """(define (domain brewery) (:requirements :typing :fluents)
+  (:types vat brew robot)
+  (:predicates (mashed ?b - brew ?t - vat) (bottled ?b - brew) (holding ?r - robot ?b - brew)
+    (waiting ?b - brew))
+  (:functions (water ?t - vat))
+  (:action bottle :parameters (?r - robot ?b - brew ?t - vat)
+    :precondition (mashed ?b ?t) :effect (and (bottled ?b) (not (mashed ?b ?t))))
+  (:action fill :parameters (?t - vat) :effect (increase (water ?t) 4))
+  (:action pick-up :parameters (?r - robot ?b - brew)
+    :effect (and (holding ?r ?b) (not (waiting ?b)))))"""
+EVENING = """(define (problem evening) (:domain brewery)
+  (:objects tun - vat ale stout - brew rita otto - robot)
+  (:init (mashed ale tun) (waiting stout) (= (water tun) 2)) (:goal (and)))"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("bottle the ale", "ale is bottled"),
+        ("fill the tun with water", "the water of tun is at least 6"),
+        ("pick up the stout with rita", "rita is holding stout"),
+        ("otto should pick up the ale", "otto is holding ale"),
+        ("nobody should be waiting", "waiting no brew"),
+    ],
+)
+def test_orders_of_actions_with_agents_and_several_effects(text: str, said: str) -> None:
+    domain, problem = parse_domain(BREWERY), parse_problem(EVENING, parse_domain(BREWERY))
+    assert problem_for(text, domain, problem, lexicon_for(domain)).said == said
 
 
 @pytest.mark.parametrize(
