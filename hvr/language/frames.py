@@ -35,32 +35,36 @@ MEANT = (
 ASKING = (
     # could you kindly …, would you be so good as to …, do you think you could …
     rf"{CAN} {YOU} {ADVERBS}(?:{LIGHT} {ANY}{{0,6}})?",
-    rf"(?:do|don't) you (?:mind|think you (?:could|can|might)|fancy|feel like) {ANY}{{0,2}}",
+    rf"(?:do|don't) you (?:mind|{ANY}{{1,2}}you (?:could|can|might)|fancy|feel like) {ANY}{{0,2}}",
     r"are you (?:able|up|free|willing|ready|game|all right) (?:to|for) ",
     # might i trouble you to …, can we get you to …
-    rf"(?:can|could|may|might|would|should) (?:i|we) {ANY}{{1,6}}you {ANY}{{0,2}}to ",
+    rf"(?:can|could|may|might|would|should) (?:i|we) {ANY}{{1,6}}"
+    rf"(?:you {ANY}{{0,2}}to|that (?:you|you'll)) ",
     # i need you to …, i'd like for you to …, i'm begging you to …
     rf"(?:i|we|i'd|i'm|i'll|we'd|we're|we'll) {ANY}{{0,4}}you {ANY}{{0,2}}to ",
-    rf"(?:i|we|i'd|i'm|we'd|we're) {ANY}{{0,3}}(?:rather|prefer|wish|want|need) you ",
+    rf"(?:i|we|i'd|i'm|we'd|we're) {ANY}{{0,3}}(?:rather|prefer|wish|want|need|to see) you ",
+    r"(?:(?:going to|will) )?(?:need|want|like) you to |(?:would you )?mind ",
     rf"(?:i|we|i'd|we'd) {ADVERBS}{SUPPOSE} (?:that )?you ",
     rf"(?:i|we|i'd|we'd|i'm|we're) {ADVERBS}{SUPPOSE} (?:that )?(?:you|we) {MEANT} {ADVERBS}",
     # i was wondering if you could …, i wonder whether you'd mind …
     rf"(?:(?:i|we|i'm|we're) )?{ANY}?(?:wondering|wonder|hoping|thinking) (?:if |whether |that )?"
-    rf"(?:you|you'd|you'll) {ANY}{{0,4}}",
+    rf"(?:you|you'd|you'll) {ANY}{{0,6}}",
     # what i'd like is for you to …, your job today is to …
     rf"(?:what|all) (?:i|we|i'd|we'd|you) {ANY}{{0,6}}is (?:for you )?(?:to )?",
     rf"your {ANY}{{1,4}}(?:is|are) (?:now )?to ",
     # it is about time you …
-    rf"(?:it's|it is|it must be|isn't it) {ANY}{{0,2}}time (?:to |for you to |that you |you |we )?",
+    rf"(?:it's|it is|it must be|isn't it) {ANY}{{0,2}}(?:time|turn) "
+    r"(?:to |for you to |that you |you |we )?",
     # you might as well …, you'd better …
-    rf"(?:you|you'd|you'll|you're|we|we'd|we'll|we've) {ADVERBS}{MEANT} {ADVERBS}",
+    rf"(?:you|you'd|you'll|you're|we|we'd|we'll|we've|somebody|someone) {ADVERBS}{MEANT} {ADVERBS}",
     rf"(?:you|you'd|we'd) (?:better|best) {ADVERBS}",
     r"(?:you're|you are|we're|we are) (?:welcome|free|going|supposed|allowed|invited|meant|here) "
-    r"to |you (?:wouldn't|couldn't|don't) happen to (?:be able to )?",
+    r"to (?:have to )?|you (?:wouldn't|couldn't|don't) happen to (?:be able to )?",
     rf"(?:let's|let us|shall we|let me see you|let me have you|i want to see you) {ADVERBS}",
     # how about you …, why don't you …
     r"(?:how|what) about (?:you |we )?|why not |why don't (?:you|we) |why (?:won't|wouldn't) you ",
-    r"what do you say (?:you |we |to )|any (?:chance|way) (?:of |(?:that )?you(?:'d)? |you could )",
+    r"(?:how|what) (?:do|would) you (?:say|feel|think) (?:you |we |to |about )|"
+    r"any (?:chance|way) (?:of |(?:that )?you(?:'d)? |you could )",
     rf"is there {ANY}{{0,2}}(?:chance|way) (?:of |(?:that )?you (?:could |can |would )?)",
     # be sure to …, feel free to …, go ahead and …, do me a favour and …
     rf"(?:{LIGHT} {ANY}{{0,5}}to|(?:be|go|come|hurry|try|do (?:me|us)) {ANY}{{0,5}}and) ",
@@ -72,7 +76,7 @@ ASKING = (
 
 FINE = frozenset(
     "ok okay fine right alright possible convenient trouble bother problem hassle imposition "
-    "inconvenience ask asking hardship pain burden feasible chance way kind".split()
+    "inconvenience ask asking hardship pain burden feasible chance way kind same".split()
 )
 """Words for whether a request is acceptable."""
 WELCOME = frozenset(
@@ -180,7 +184,7 @@ TAILS = (
     rf"so|so that|in case|before|while|for|like|in order to) {ANY}{{1,12}}",
     rf"(?:or|or else|otherwise) (?:i'll|i|we'll|we|it'll|they'll|my|it) {ANY}{{1,8}}",
     rf"(?:to|in order to) \w+ (?:my|me|our|us|his|her|their) {ANY}{{0,5}}",
-    rf"at your {ANY}{{1,3}}",
+    rf"(?:at your|in time for|where (?:i|we) can|(?:just )?the way|as an?) {ANY}{{1,5}}",
 )
 """What may follow a wish without a pause."""
 

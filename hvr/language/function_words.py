@@ -290,7 +290,8 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
         "with all", "on my way", "as part of", "given", "regarding", "speaking of", "when",
         "in organizing", "in preparing", "in preparation", "for", "since", "whenever", "ready for",
         "ready to"),
-    "courtesy": ("thanks", "cool", "thank you", "thanks a lot", "many thanks", "thank you so much",
+    "courtesy": ("thanks", "cool", "bro", "thank you", "thanks a lot", "many thanks",
+        "thank you so much",
         "thank you very much", "thanks so much", "cheers", "no rush", "no hurry", "no time",
         "no worries", "have to run", "have to go", "hurry please", "fast", "pronto", "chop chop",
         "pardon", "pardon me", "forgive me", "take your time",
@@ -342,7 +343,7 @@ CHAT_WORDS: Mapping[str, str] = {
     "bc": "because", "cn": "can", "lites": "lights", "rn": "now",
     "whos": "who's", "omg": "", "btw": "", "fyi": "", "wth": "",
     "b4": "before", "asap": "now", "kinda": "", "sorta": "", "lol": "", "umm": "", "uh": "",
-    "ya": "you", "ta": "thanks", "bro": "", "d": "the", "tha": "the", "lite": "light",
+    "ya": "you", "ta": "thanks", "d": "the", "tha": "the", "lite": "light",
     "uhm": "", "hmm": "", "ok": "", "okay": "", "yo": "", "hey": "", "yeah": "",
 }  # fmt: skip
 """Chat abbreviations and spoken fillers, with their replacements."""

@@ -301,6 +301,11 @@ _OVER_TIME = re.compile(
     r"\b(whenever|(?:every|each|any) time|while|(?:so|as) long as|until|till|before)\b",
     re.IGNORECASE,
 )
+_LATER = re.compile(
+    r"\b(?:in|within|after) (?:an?|\w+) (?:second|minute|hour|day|week|month)s?\b|"
+    r"\b(?:tomorrow|tonight|later|yesterday)\b",
+    re.IGNORECASE,
+)
 _PASTIME = re.compile(r"while \w+ing\b", re.IGNORECASE)
 _OCCASIONS = re.compile(r"(?:\b(?:when|whenever)\b|^while\b)([^,.;!?]*)", re.IGNORECASE)
 
@@ -401,14 +406,15 @@ class Reader:
                 with suppress(LanguageError):
                     return self._wished(wish, inventory)
         try:
-            if isinstance(refusal, ProposalError) or denied:
+            doubtful = any(not wish.sure for wish in found)
+            if isinstance(refusal, ProposalError) or denied or doubtful or _LATER.search(request):
                 raise refusal
             return self._otherwise(request, inventory, refusal)
         except (AmbiguousError, ProposalError):
             raise
         except LanguageError as error:
-            doubtful = [" ".join(wish.tokens) for wish in found]
-            if meant := self._readable((*doubtful, *error.suggestions), inventory):
+            inside = (" ".join(wish.tokens) for wish in found)
+            if meant := self._readable((*inside, *error.suggestions), inventory):
                 raise ProposalError(meant) from None
             self._add_understood(error, request, inventory)
             raise

@@ -98,12 +98,15 @@ def wishes(
         reads: Whether a text is a wish; by default, whether the grammar reads it.
     """
     tokens = expanded(tokenize(_PAUSED.sub(", ", request)), lexicon)
+    if len(tokens) > _MOST_WORDS:
+        return (), False
     sentence = _Sentence(tokens, lexicon, reads)
     parts = tuple(sentence.parts())
     found: list[Wish] = []
     for sure in (True, False):
         wish = _joined([p if p.sure or not sure else _whole(p) for p in parts], sure)
-        if wish.tokens and wish.tokens != tokens and wish.tokens not in [w.tokens for w in found]:
+        new = wish.tokens and wish.tokens != tokens and wish.tokens not in [w.tokens for w in found]
+        if new and any(sentence.reads(p.kept, whole=True) for p in parts if p.kept):
             found.append(wish)
     return tuple(found), sentence.denied
 
@@ -125,6 +128,10 @@ def _joined(parts: Sequence[_Part], sure: bool) -> Wish:
     return Wish(tuple(words), asides, sure)
 
 
+_MOST_WORDS = 120
+"""Number of words of the longest request in which a wish is looked for."""
+_MOST_TRIES = 20
+"""Largest number of readings of the parts of a phrase."""
 _LONGEST_TIME = 5
 """Number of words of the longest phrase that gives a time, such as 'after a very long day'."""
 
@@ -142,6 +149,7 @@ class _Sentence:
         self.cursor = Cursor(" ".join(tokens), tuple(spelt), lexicon)
         self.begun = False
         self.denied = False
+        self._tails: dict[tuple[int, int, bool], bool | None] = {}
 
     def parts(self) -> Iterator[_Part]:
         start, link = 0, tuple[str, ...]()
@@ -236,11 +244,16 @@ class _Sentence:
                 continue
             before = self._asking(start, at, past=wish != self.tokens[at : at + 1])
             if before is None:
-                self.denied = self.denied or self.reads((*wish, *self.tokens[at + 1 : end]))
+                if not self.denied and tries < _MOST_TRIES:
+                    tries += 1
+                    self.denied = self.reads((*wish, *self.tokens[at + 1 : end]))
                 continue
             for stop in (end, *range(end - 1, at, -1)):
                 praised = at == start and self.cursor.word(at).endswith("ing")
-                after = stop == end or self._tail(stop, end, praised=praised)
+                key = stop, end, praised
+                if key not in self._tails:
+                    self._tails[key] = stop == end or self._tail(*key)
+                after = self._tails[key]
                 if after is None:
                     continue
                 tries += 1
@@ -249,7 +262,7 @@ class _Sentence:
                     outer = (self.tokens[start:at], self.tokens[stop:end])
                     asides = tuple(" ".join(o) for o in outer if o and self._says(o))
                     return _Part(self.tokens[start:end], words, asides, before and after)
-                if tries > 40:
+                if tries > _MOST_TRIES:
                     return None
         return None
 
@@ -353,9 +366,11 @@ class _Sentence:
         counts = cursor.function("number", at=at) and cursor.starts_thing(at + 1)
         return bool((cursor.named(at) or counts) and not bare)
 
-    def _tail(self, start: int, end: int, *, praised: bool) -> bool | None:
+    def _tail(self, start: int, end: int, praised: bool) -> bool | None:
         """Return whether words after a wish, without a pause, add nothing to it."""
         words = self.cursor.tokens[start:end]
+        if words[-1] in OWNERS | LINKS:
+            return None  # the phrase breaks off
         text = " ".join(words) + " "
         if praised and words[0] in PRAISING:  # 'putting the keys there helps us find them'
             return None if denies(words) else True
@@ -446,10 +461,14 @@ class _Sentence:
         light = any(verb.word in LIGHT_WORDS for _, verb in cursor.entries(Verb, start))
         if result and (light or start not in orders):
             return True  # ', making the cleaning straightforward'
-        if start in orders or cursor.function("dismiss", at=start):
+        dismissed = cursor.function("dismiss", at=start) is not None
+        named = any(map(self._named, range(start, end)))
+        if start in orders or (dismissed and (named or words[0] not in PEOPLE)):
             return None
-        if any(map(self._named, range(start, end))):
+        if named:
             return self._about_known(words, states)
+        if dismissed or words[:2] == ("not", "to"):
+            return True  # 'we don't want a fire', 'not to be rude'
         if words[0] in LIGHT_WORDS and not orders:
             idle = words[0] in IDLE or words[1:2] in (("me",), ("us",), ("your",), ("ready",))
             return True if idle else None
@@ -459,7 +478,7 @@ class _Sentence:
             return None
         restricts = cursor.function("ensure", "needing", "det", "without", "except", at=start)
         if restricts and not states:
-            return None
+            return False if restricts.entry.role == "det" else None
         if set(words) & NEGATIONS or any(w.endswith("n't") for w in words):
             return self._denying(words, states)
         if (orders or any(cursor.kind(Adjective, n) for n in range(start, end))) and not states:
@@ -468,7 +487,9 @@ class _Sentence:
             return words[0] not in {"you", "you're", "you'd"}
         if states or cursor.function("courtesy", "reason", "circumstance", at=start):
             return True
-        return None if self.begun else True
+        if not self.begun:
+            return True
+        return False if len(words) < _LONGEST_TIME else None
 
     def _states(self, words: Sequence[str]) -> bool:
         """Return whether words state or ask something: 'i'm late', 'the guests are here'."""

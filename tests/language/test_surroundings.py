@@ -24,6 +24,11 @@ AROUND = (
     "i can't face it tonight. {}?",
     "{} like the good robot you are",
     "it's about time you {ed}",
+    "i'm begging you to {}",
+    "do you reckon you could {}",
+    "how would you feel about {ing}",
+    "we don't want a fire, {}",
+    "not to be rude but {}",
 )
 
 
@@ -51,6 +56,10 @@ def test_words_around_a_wish_change_nothing(words: str) -> None:
         "slice the apple with a hammer",
         "feed the cat and slice the apple",
         "would you mind not slicing the apple",
+        "i see you slice the apple",
+        "you used to slice the apple",
+        "slice the apple in an hour",
+        "how would you feel if i sliced the apple",
     ],
 )
 def test_other_sentences_about_a_wish_are_refused(text: str) -> None:
