@@ -310,6 +310,7 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
     if not apart and any(clause.verb is None for clause in read):
         cursor.at = start  # 'make coffee bread'
         raise cursor.parse_error()
+    cursor.skip_fillers()  # 'it is on the bed, i think'
     # 'give me my watch, it is on the table'
     told = cursor.word(start) in {"it", "they", "that"} and cursor.word(start + 1) in {"is", "are"}
     past = any(cursor.word(at) in {"was", "were"} for at in range(start, cursor.at))

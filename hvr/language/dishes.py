@@ -24,7 +24,7 @@ from hvr.language.lexicon import Lexicon, Verb, verb_of
 from hvr.language.meaning import PORTION, Entity, MeaningDraft
 from hvr.language.modifiers import apply_adjective, check_compatible, emptied
 from hvr.language.reference import ReferentReading, Referents
-from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
+from hvr.language.syntax import Adjunct, NounGroup, NounPhrase, Predication
 from hvr.language.taxonomy import negated
 
 # Dishes -------------------------------------------------------------------------------------------
@@ -428,9 +428,10 @@ class Liquids:
                 )
             place = draft.plays(numbers[0], PLACE) and not draft.plays(numbers[0], VESSEL)
             if place and places and verb.places:
-                return self.clear(
-                    verb_of(self.lexicon, "clear"), NounGroup((thing,), tuple(places))
-                )
+                inside = Predication((), (Adjunct("place", "in", (thing,)),))
+                contents = NounPhrase("everything", f"things in {thing.text}", relative=inside)
+                clear = verb_of(self.lexicon, "clear")
+                return self.clear(clear, NounGroup((contents,), tuple(places)))
             vessels_now += numbers
         for number in draft.live([*liquid_only, *vessels_now]):
             if draft.entities[number].liquid and draft.fresh(number):

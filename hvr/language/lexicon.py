@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -250,6 +250,14 @@ def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
     if verb is None:
         raise LanguageError(f"this world has no verb for {word!r}")
     return verb
+
+
+def verb_for(lexicon: Lexicon, verb: Verb, afford: Callable[[str], bool]) -> Verb:
+    """Return the verb with the same word that things afford: 'put the lid down' closes it."""
+    if verb.requires is None or afford(verb.requires):
+        return verb
+    same = (entry for entry in lexicon.lookup(verb.word) if isinstance(entry, Verb))
+    return next((entry for entry in same if entry.requires and afford(entry.requires)), verb)
 
 
 def tokenize(text: str) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ def narrowed(
         elif near.word == PART_OF:
             fitting = parts_of(inventory, chosen, near) or nearest(inventory, chosen, near, 1)
         elif near.word in _HEIGHTS and (level := _in_line(inventory, chosen, near)):
-            fitting = level
+            fitting = nearest(inventory, level, near, entity.count) if entity.count > 0 else level
         else:
             fitting = nearest(inventory, chosen, near, max(entity.count, 0))
         if not fitting and entity.somewhere:

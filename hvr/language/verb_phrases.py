@@ -18,7 +18,7 @@ from hvr.knowledge.ontology import (
 )
 from hvr.language.adjuncts import STATIC, Adjuncts
 from hvr.language.dishes import Liquids, Making
-from hvr.language.lexicon import Dish, Lexicon, Noun, Verb, verb_of
+from hvr.language.lexicon import Dish, Lexicon, Noun, Verb, verb_for, verb_of
 from hvr.language.meaning import NEXT_TO, MeaningDraft, SpatialRelation
 from hvr.language.modifiers import apply_adjective, heat_vessel, nothing_at
 from hvr.language.negation import leave_out
@@ -280,7 +280,10 @@ class Interpreter:
             places = Adjunct("place", "on", group.things)
             group = NounGroup((IT,), (places, *group.adjuncts), group.predicate)
             verb = verb_of(self.lexicon, "put")
-        verb = self._of_this_thing(verb, group)
+        kinds = self.taxonomy.concrete_of(c for thing in group.things for c in thing.classes)
+        if verb is not None and kinds:
+            is_a = self.taxonomy.is_a
+            verb = verb_for(self.lexicon, verb, lambda able: any(is_a(c, able) for c in kinds))
         frame = verb.frame if verb else ""
         if verb is not None and verb.by is not None:
             by = tuple(a for a in group.adjuncts if self._is_by(verb, a))
@@ -331,19 +334,6 @@ class Interpreter:
             for adjective in group.predicate.adjectives:
                 apply_adjective(self.draft, number, adjective)
         return things
-
-    def _of_this_thing(self, verb: Verb | None, group: NounGroup) -> Verb | None:
-        """Choose among verbs of one word by what the things afford: 'put the lid down'."""
-        kinds = self.taxonomy.concrete_of(c for thing in group.things for c in thing.classes)
-
-        def fits(one: Verb) -> bool:
-            needed = one.requires
-            return needed is None or any(self.taxonomy.is_a(c, needed) for c in kinds)
-
-        if verb is None or not kinds or fits(verb):
-            return verb
-        same = (e for e in self.lexicon.lookup(verb.word) if isinstance(e, Verb))
-        return next((e for e in same if e.requires and fits(e)), verb)
 
     def _is_beside(self, frame: str, adjunct: Adjunct) -> bool:
         """Return whether 'next to' gives a destination in a world that has such a relation."""
@@ -650,7 +640,8 @@ class Interpreter:
     def _drop(self, verb: Verb, group: NounGroup) -> list[int]:
         places = [a for a in group.adjuncts if a.kind == "place"]
         kinds = self.taxonomy.concrete_of(c for a in places for c in a.classes)
-        if any(f"- {self.taxonomy.pddl_type(c)})" not in (verb.condition or "") for c in kinds):
+        floors = [f"- {self.taxonomy.pddl_type(c)})" in (verb.condition or "") for c in kinds]
+        if places and not (floors and all(floors)):
             return self._put(verb, group)  # but 'drop it on the floor' is the plain verb
         reading = ReferentReading(wanted=False, requires=self._portable)
         things = self.referents.all_of(group.things, reading)

@@ -46,6 +46,7 @@ ROWS = (
     ("FloorPlan20", "wash the dishes in the sink", "wash all the dishes that are in the sink"),
     ("FloorPlan9", "wash the mug in the sink", "wash the mug"),
     ("FloorPlan203", "deactivate every light source", "turn off all the lights"),
+    ("FloorPlan7", "empty the drawer into the sink", "put the fork and the spoon in the sink"),
     # Wishes
     ("FloorPlan219", "give remote", "give me the remote"),
     ("FloorPlan315", "put the teddy bear on the desk for now", "put the teddy bear on the desk"),
@@ -64,6 +65,7 @@ ROWS = (
      "turn off the light switch and the floor lamp and turn on the desk lamp"),
     ("FloorPlan8", "move everything off the stove", "put the pan on the counter"),
     # Devices and their means
+    ("FloorPlan17", "turn the stove on under the pot", "turn on stoveburner-1"),
     ("FloorPlan403", "turn on the shower and close the door",
      "turn on the shower and close the shower door"),
     ("FloorPlan428", "turn off the light", "turn off the light switch"),
@@ -122,6 +124,8 @@ def test_contents_are_kept(text: str) -> None:
         ("FloorPlan308", "wallet and keys in the safe"),
         ("FloorPlan9", "wash the dishes in the sink"),
         ("FloorPlan27", "wash the tomato twice"),
+        ("FloorPlan218", "empty the box onto the table"),
+        ("FloorPlan320", "gimme my phone, it's on the bed i think"),
     ],
 )
 def test_asked_rather_than_claimed(scene: str, text: str) -> None:
