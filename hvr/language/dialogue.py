@@ -234,7 +234,7 @@ _IF_SO = re.compile(
 )
 _USED = re.compile(
     r"\bthe (?P<what>[\w ]+?) (?:(?:that|which) )?you (?:have )?(?:just )?"
-    r"(?:used|took|opened|washed|cleaned|moved|filled|sliced|picked up)\b",
+    r"(?:used|took|picked up|(?!mention|need|want)[a-z]+ed)\b",
     re.IGNORECASE,
 )
 _ONE = re.compile(

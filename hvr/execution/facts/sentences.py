@@ -46,7 +46,7 @@ from hvr.pddl import (
     parse_formula,
 )
 from hvr.planning.search.constraints import with_stages
-from hvr.worlds.facts.lexicon import WorldLexicon
+from hvr.worlds.facts.lexicon import WorldLexicon, words_of
 
 
 @dataclass(frozen=True)
@@ -146,9 +146,27 @@ def _inside(
             continue
         if not wish.sure:
             raise AmbiguousError((posed.said,)) from refusal
+        if any(_may_be_goal(aside, problem, words) for aside in wish.asides):
+            continue
         notes = tuple(f"hvr ignores {aside!r}" for aside in wish.asides)
         return replace(posed, notes=(*posed.notes, *notes))
     raise refusal
+
+
+_PLAIN = frozenset({"a", "be", "it", "is", "not", "the"})
+
+
+def _may_be_goal(aside: str, problem: Problem, words: WorldLexicon) -> bool:
+    """Return whether a phrase names a thing of the world and a part of a fact about things.
+
+    One such phrase is 'every other block is on the table'.
+    """
+    said = {word for token in aside.split() for word in (token, token.removesuffix("s"))}
+    nouns = {n for nouns in words.types.values() for noun in nouns for n in noun.split()}
+    nouns |= {n for thing in problem.objects for n in words_of(thing.name).lower().split()}
+    clauses = [wording.true.text for wording in words.wording.predicates.values()]
+    facts = {word for clause in clauses for word in clause.split()} - _PLAIN - nouns
+    return bool(said & nouns and said & facts)
 
 
 def _problem_for(

@@ -273,6 +273,8 @@ def test_orders_in_a_world_with_derived_words(text: str, said: str) -> None:
         ("logistics", "drive parcel1 to the depot", "hvr does not understand"),
         ("logistics", "fly truck1 to airport2", "hvr does not understand"),
         ("logistics", "load parcel9 into truck1", "unknown word 'parcel9'"),
+        # A second goal is not ignored like a remark.
+        ("blocksworld", "put red on blue, and other blocks are clear", "'other'"),
     ],
 )
 def test_refusals_are_short_and_name_the_words(world: str, text: str, why: str) -> None:
