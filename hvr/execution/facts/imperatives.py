@@ -194,10 +194,10 @@ class Imperative(Value):
                         yield {number: text, **found}
 
     def asked(
-        self, named: Sequence[str], added: Counter[str]
+        self, named: Sequence[str], added: Counter[str], *, counts: bool
     ) -> tuple[Atom | NumericEffect, bool] | None:
         """Return the requested effect and whether it becomes true, or None."""
-        literals = list(literals_of(self.action.effect))
+        literals = [] if counts else list(literals_of(self.action.effect))
         literal = _asked(literals, named, added, self.verb in PLACING)
         if literal is not None:
             return literal
@@ -265,7 +265,9 @@ def imperatives(
 
 def _left(effects: Sequence[tuple[Atom, bool]]) -> set[str]:
     """Return the places that an action's object leaves, such as `?from`."""
+    kept = {a for atom, made in effects if made for a in atom.args}
     gone = {a for atom, made in effects if not made for a in atom.args[1:]}
+    gone |= {a for atom, made in effects if not made for a in atom.args if a not in kept}
     for atom, made in effects:
         others = [o for o, new in effects if new and not made and o.predicate == atom.predicate]
         gone |= {a for o in others for a, b in zip(atom.args, o.args, strict=True) if a != b}

@@ -52,6 +52,7 @@ _MEANS = re.compile(
 )
 
 
+_OFF = re.compile(r"(?:turn|switch|put) (?:(?:off|out) (?P<what>.+)|(?P<thing>.+) off)")
 _IT = re.compile(r"\b(?:it|them|her|him)\b")
 _THERE = re.compile(r"\b(?:over )?there\b(?! (?:is|are|be)\b)")
 _FURTHER = re.compile(r"(?:back )?(?P<place>(?:to|into|onto|on|in|at) .+)")
@@ -104,6 +105,13 @@ class FactOrders(FactClauses):
         if not stages:
             raise self._rejected(words)
         return [all_of(stage) for stage in stages]
+
+    def reads(self, text: str) -> bool:
+        """Return whether a text is a request."""
+        try:
+            return bool(self.read(text, orders=True))
+        except LanguageError:
+            return False
 
     def _undoes(self, later: Formula, earlier: Formula) -> bool:
         """Return whether the later condition makes the earlier one false."""
@@ -161,6 +169,9 @@ class FactOrders(FactClauses):
             found = self._exchange(plain) or self._by_means(plain) or self._as_clause(plain)
         for said in variants(plain) if found is None else ():
             found = found or self._by_action(said, times)
+        if found is None and (off := _OFF.fullmatch(text)) is not None:  # 'light' without 'put out'
+            lit = self._order(f"turn on {off['what'] or off['thing']}")
+            found = [Not(lit[0])] if lit is not None and isinstance(lit[0], Atom) else None
         return found or self._contrast(text)
 
     def _without_amount(self, text: str) -> str:
@@ -285,7 +296,9 @@ class FactOrders(FactClauses):
         """
         parameters = order.action.parameters
         index = {p.name: i for i, p in enumerate(parameters)}
-        asked = order.asked([parameters[n].name for n in known], self._added)
+        names = [parameters[n].name for n in known]
+        asked = order.asked(names, self._added, counts=times.times > 1)
+        asked = asked or order.asked(names, self._added, counts=False)
         if asked is None:
             return None
         effect, positive = asked
@@ -316,6 +329,8 @@ class FactOrders(FactClauses):
             else:
                 left_out = {n for n, a in enumerate(named) if index[a] not in known}
                 found.append(self._effect(effect, positive, args, left_out))
+                if not positive and len(effect.args) > 1 and self._holds(found[-1]):
+                    raise LanguageError(f"cannot {order.verb} {one!r}: it is not there now")
                 if left_out and positive and self._holds(found[-1]):
                     return None  # 'drive truck1' does not say where to
         self._mentions += [*list(known.values())[1:], *list(known.values())[:1]]

@@ -220,7 +220,7 @@ def _decided(
     for before, condition, order in parts:
         formula = reader.clauses(condition)
         whole = facts.standing_alone(order, condition)
-        if formula is None or reader.orders(whole) is None:
+        if formula is None or not reader.reads(whole):
             continue
         word = (last or first)["word"]  # type: ignore[index]
         holds = facts.holds(str(formula))

@@ -90,6 +90,7 @@ def test_parcels_are_brought_to_places(form: str) -> None:
          "either red is on white or yellow is on white"),
         ("blocksworld", "clear the blue block", "blue is clear"),
         ("blocksworld", "put green under red", "red is on green"),
+        ("blocksworld", "take white off red", None),
         ("blocksworld", "build a tower with red at the bottom and blue on top", "blue is on red"),
         ("blocksworld", "stack white on blue on red", "white is on blue and blue is on red"),
         ("logistics", "drive truck1 to the harbour and back",
@@ -230,6 +231,10 @@ EVENING = """(define (problem evening) (:domain brewery)
     ("text", "said"),
     [
         ("bottle the ale", "ale is bottled"),
+        (
+            "if the stout is waiting let rita pick it up, then bottle it",
+            "rita is holding stout; then rita is holding stout and stout is bottled",
+        ),
         ("fill the tun with water", "the water of tun is at least 6"),
         ("pick up the stout with rita", "rita is holding stout"),
         ("otto should pick up the ale", "otto is holding ale"),
