@@ -37,15 +37,22 @@ class BatchOptions(Value):
 
     Attributes:
         tolerance: The tolerance of durations, by default VAL's.
+        numeric_tolerance: The tolerance of numeric conditions, by default 0.
         epsilon: The largest time difference between simultaneous steps, by default a tenth of the
             tolerance.
         until: The time at which processes and events stop, by default the end of the plan.
-        state_at: Report the state after the step with this number.
+        lenient: Whether to accept non-standard PDDL that VAL accepts.
+        on_failure: The reaction to a failing step.
+        advise: Whether to search for a repair of an invalid plan.
+        minimise: Whether to remove redundant steps from a valid plan.
+        state_at: The number of the step after which to report the state.
+        happenings: Whether to report every change of the state.
+        timeline: Whether to report the plan over time, for a picture.
         values: Whether to report the numeric fluents over time. None reports them only if they
             change continuously.
         extract: Whether to search texts for plans that are not marked as plans.
         plan_number: 1-based number of the plan to use if a text contains several, or 0 for the
-            last.
+            last. None rejects a text with several different plans.
         any_order: Whether a hierarchical plan may list its tasks in any order.
         no_decomposition: Whether to ignore the decomposition of a hierarchical plan and search for
             a decomposition.
@@ -110,6 +117,7 @@ class ModelReader:
 
         Raises:
             UnusableModelError: A file cannot be read or used.
+            UsageError: An option is not supported for hierarchical plans.
         """
         options, warnings = self.options, list[Diagnostic]()
         one, two = texts or (Path(domain), Path(problem))

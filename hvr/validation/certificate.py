@@ -286,7 +286,11 @@ class Refuter:
     ) -> Literals | None:
         """Return literals that prove that a formula is not `wanted` in the state, or None if it is.
 
-        The result is every literal that the first violated conjunct mentions.
+        The result is every literal and number that the first violated conjunct mentions, with its
+        value. `duration` is the value of `?duration`, if any.
+
+        Raises:
+            NoCertificateError: The formula is not supported, or the proof would be too large.
         """
         match formula:
             case Atom(predicate, args):

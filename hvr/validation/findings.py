@@ -166,6 +166,7 @@ class LintFinding(Value):
     """A flaw in a model, or a suspicious construct.
 
     Attributes:
+        name: The name that the finding is about, such as an action or a flag.
         in_problem: Whether the finding concerns the problem rather than the domain.
     """
 
@@ -241,8 +242,8 @@ class Judged(Value):
     """The result of one plan of a batch, with everything its report needs.
 
     Attributes:
-        rule: The id of the rule that an unusable file breaks. The file is the domain or the problem
-            if the result names no plan.
+        rule: The id of the rule that explains the outcome "unknown", or "". If the result names no
+            plan, the domain or the problem is unusable.
         state: The requested intermediate state, if any.
         happenings: Every change of the state, if a trace was requested.
         warnings: The findings about the domain and problem of a suite, attached to the first of
@@ -323,7 +324,7 @@ class Finding(Value):
 
     @property
     def file(self) -> str:
-        """The file of the finding."""
+        """The file of the finding, or "" if it has neither a location nor a plan."""
         return self.location.file if self.location else self.plan
 
     def __str__(self) -> str:
@@ -332,7 +333,7 @@ class Finding(Value):
 
 
 def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
-    """Return all findings about one plan; a message lists at most `limit` literals."""
+    """Return all findings about one plan; a message lists at most `limit` literals (None: all)."""
     report = result.report
     collected: list[Finding] = []
     if report.outcome is Outcome.UNKNOWN:

@@ -61,7 +61,12 @@ def with_next(items: Iterable[_T]) -> Iterator[tuple[_T, bool]]:
 
 
 class TimedEvent(Value):
-    """A timed start, end, instantaneous step or timed initial literal."""
+    """A timed start, end, instantaneous step or timed initial literal.
+
+    Attributes:
+        number: 1-based number of the step, or None if no step is the cause.
+        start, end: The durative action that starts or ends, if any.
+    """
 
     time: Fraction
     number: int | None
@@ -132,7 +137,7 @@ class Calendar:
         return unit if unit.bit_length() <= _MOST_UNIT_BITS else None
 
     def happenings(self) -> Iterator[list[TimedEvent]]:
-        """Yield the happenings, each as a list of events in plan order.
+        """Yield the happenings, each as a list of events in order of time.
 
         A happening contains the events within epsilon of its first event. If distances were
         measured from event to event, a chain of close events would become one happening of any
@@ -273,6 +278,7 @@ class StepParts(Value):
 
     Attributes:
         effect: The effect; only its parts with satisfied conditions count.
+        numbers: Further numbers that the step reads, such as the bounds of its duration.
         further: Further conditions and effects, each with the values of its variables.
     """
 

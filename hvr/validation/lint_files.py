@@ -32,7 +32,12 @@ _RULE = re.compile(r"HVR\d+", re.IGNORECASE)
 
 
 class RuleSelection(Value):
-    """The rules to report, as ids or prefixes of ids."""
+    """The rules to report, as ids or prefixes of ids. Unusable files are always reported.
+
+    Attributes:
+        select: The rules to report, by default all.
+        ignore: The rules to leave out even if selected.
+    """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -65,7 +70,10 @@ _NONE: Mapping[str, str] = {}
 
 
 def without_ignored(findings: Sequence[Finding], texts: Mapping[str, str] = _NONE) -> list[Finding]:
-    """Return the findings that no comment suppresses, in their files or in `texts` by file name."""
+    """Return the findings that no comment suppresses, and all findings about unusable files.
+
+    `texts` contains the contents of files that are not read, by file name.
+    """
     comments: dict[str, _Comments] = {}
     kept: list[Finding] = []
     for finding in findings:
@@ -133,7 +141,13 @@ _NAMED = 4
 
 
 class LintTargets(Value):
-    """The models to lint: pairs of a domain and a problem (or None), and the other files found."""
+    """The models to lint.
+
+    Attributes:
+        pairs: Pairs of a domain and a problem, or None to lint the domain alone.
+        left: Findings about files that cannot be linted.
+        others: Other files, which are not linted.
+    """
 
     pairs: tuple[tuple[str, str | None], ...]
     left: tuple[Finding, ...] = ()
@@ -146,6 +160,7 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
     Args:
         names: A domain, a domain and a problem, or any files, patterns and folders. Problems are
             matched with domains by content and location.
+        skip: Patterns of files to leave out.
 
     Raises:
         UsageError: A pattern matches no file, or there is nothing to lint.

@@ -45,7 +45,10 @@ _VERSION = 1
 
 
 def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
-    """Return an identifier of a finding that insertions above it do not change; number repeats."""
+    """Return an identifier of a finding that insertions above it do not change.
+
+    `seen` counts equal findings, so that each repeat has its own identifier.
+    """
     key = "\n".join((finding.rule.id, relative_path(finding.file, base), finding.subject))
     seen[key] += 1
     text = f"{key}\n{seen[key]}"
@@ -82,7 +85,7 @@ class Baseline:
         return len(self._known) - self.met
 
     def unknown(self, results: Iterable[Judged]) -> Iterator[Judged]:
-        """Yield the results that are valid or have a finding that is not accepted."""
+        """Yield the results, except those whose errors are all accepted."""
         seen: Counter[str] = Counter()
         for result in results:
             if result.report.outcome is Outcome.VALID:
@@ -136,7 +139,7 @@ SCHEMA = (
 
 
 def report_sarif(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Yield a SARIF log in one chunk; valid plans have no results."""
+    """Yield a SARIF log in one chunk, with a result for each finding."""
     writer = _Writer(options)
     for warning in options.warnings:
         writer.add(warning)
@@ -456,7 +459,10 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 
 
 def report_markdown(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
-    """Yield a summary and a row for each plan that is not valid, once all results exist."""
+    """Yield a summary and a row for each plan that is not valid, once all results exist.
+
+    Only the first _ROWS rows are written; the rest are counted.
+    """
     outcomes: Counter[Outcome] = Counter()
     rows: list[str] = []
     for result in results:

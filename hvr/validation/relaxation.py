@@ -126,6 +126,7 @@ class Relaxation:
     Attributes:
         rules: Instances of the rules of derived predicates, each as a body and the derived bit.
         complete: Whether no relevant action was omitted.
+        reachable: Whether the target is reachable in the relaxed problem.
     """
 
     def __init__(
@@ -364,7 +365,10 @@ class Relaxation:
         return None if relaxed is None else (len(relaxed[0]), relaxed[1])
 
     def relaxed_plan(self, bits: int) -> tuple[set[int], list[int]] | None:
-        """Return the indexes of a relaxed plan's actions, and of the actions it may begin with."""
+        """Return the indexes of a relaxed plan's actions, and of the actions it may begin with.
+
+        Returns None if the target is unreachable.
+        """
         # Forward pass: record for each layer the applicable units with the literals they achieve
         # first. Derived atoms may be assumed false.
         bits &= self._all

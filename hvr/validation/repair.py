@@ -64,6 +64,10 @@ def find_repair(
 
     The shortest insertion found is returned; among insertions of equal length, preferably one that
     makes the whole plan valid. If none was found, the second result is the reason.
+
+    Args:
+        report: The verdict on the plan.
+        seconds: The time limit.
     """
     failure = report.failure
     if failure is None:

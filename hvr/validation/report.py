@@ -186,8 +186,8 @@ class Failure(Value):
     Attributes:
         kind: The category of the failure.
         message: The failure in one sentence, without the literals.
-        step: The number of the failing step, or None for the goal.
-        action: The failing step, or None for the goal.
+        step: The number of the failing step, or None if no step fails, as for a missed goal.
+        action: The failing step or decomposed task, if any.
         literals: A smallest set of unmet literals: the best disjunct of a disjunction, the best
             instance of an `exists`, all violated instances of a `forall`.
         suggestion: The nearest known name, or "".
@@ -295,7 +295,7 @@ class ValidationReport(Value):
 
     @property
     def failure(self) -> Failure | None:
-        """The first failure."""
+        """The first failure, if any."""
         return self.failures[0] if self.failures else None
 
     @property
@@ -328,7 +328,7 @@ class Repair(Value):
         completes: Whether the repaired plan is valid, rather than only getting past the first
             failure.
         change: A description of another change, or "" if steps are inserted into a sequence.
-        plan: The plan after that change, proven valid.
+        plan: The plan after that change, proven valid (empty if `change` is).
     """
 
     step: int | None
@@ -388,14 +388,17 @@ class PlanResult(Value):
 
 
 def decimal_text(value: Fraction) -> str:
-    """Return a number in decimal notation: 3, 0.25, 0.333333333, 1e+400."""
+    """Return a number in decimal notation: 3, 0.25, 0.333333333, 1e+400.
+
+    Fractions, and integers of more than 15 digits, are rounded to 9 digits.
+    """
     if value.denominator == 1 and abs(value) < 10**15:
         return str(value.numerator)
     return f"{Decimal(value.numerator) / Decimal(value.denominator):.9g}"
 
 
 def place_of(formula: Expression) -> Location | None:
-    """Return the location of a formula, or of its first located part."""
+    """Return the location of a formula, else of its first part (recursively), if any."""
     place: Location | None = getattr(formula, "location", None)
     parts = parts_of(formula)
     return place or (place_of(parts[0]) if parts else None)

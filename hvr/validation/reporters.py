@@ -58,7 +58,10 @@ class ReportOptions(Value):
 
 
 def relative_path(file: str, base: str) -> str:
-    """Return a path relative to a folder, with `/`; a path outside the folder stays absolute."""
+    """Return a path relative to a folder, with `/`; a path outside the folder becomes absolute.
+
+    An empty name, and a name such as `<stdin>`, stay unchanged.
+    """
     if not file or file.startswith("<"):
         return file
     path = os.path.abspath(file)  # noqa: PTH100 - keep links as written
@@ -187,6 +190,8 @@ def render_result(
 
     Args:
         sources: The source of excerpts, or None to show none.
+        limit: The maximum number of unmet literals to show, or None for no limit.
+        problem: Whether to name the problem.
     """
     judged = result.result
     of = f" for {one_line(judged.problem)}" if problem and judged.problem and judged.plan else ""

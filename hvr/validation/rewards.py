@@ -69,7 +69,7 @@ def no_plan(says: str) -> PlanScore:
 
 
 def reached(steps: int, best: int | None) -> PlanScore:
-    """Return the score of a valid plan; `best` is the number of steps of the best known plan."""
+    """Return the score of a valid plan; `best` is the length of the best known plan, if any."""
     share = 1.0 if best is None or steps <= best else best / steps
     return PlanScore(REACHED + (1 - REACHED) * share, True, steps, 1.0, 1.0)
 
@@ -138,6 +138,7 @@ class Bounds(Value):
 
     Attributes:
         characters: The maximum length of a completion; longer completions count as having no plan.
+        steps: The maximum number of steps; longer plans count as no plan.
         seconds: The time limit for judging, enforced only in the main thread and not on Windows.
             The other limits hold everywhere.
         problems: The number of problems to keep in memory.

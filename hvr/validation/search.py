@@ -32,6 +32,7 @@ class SearchOutcome:
 
     Attributes:
         answers: Action sequences of equal length, in the order found.
+        why: The reason why the search gave up, or "".
         hopeless: Whether it is proven that no sequence exists.
     """
 
@@ -165,7 +166,10 @@ def _collect(task: Task, mask: int, wanted: bool, into: dict[Atom, bool] | None)
 
 
 def execute(task: Task, operator: Operator, bits: int, values: Values) -> tuple[int, Values] | None:
-    """Return the state after an operator, or None if it is not applicable."""
+    """Return the state after an operator, or None if it is not applicable or a number is unusable.
+
+    A number is unusable if it is undefined, too large or assigned twice.
+    """
     if bits & operator.positive != operator.positive or bits & operator.negative:
         return None
     try:

@@ -53,8 +53,9 @@ _SLICE = 64
 def sequence_order(task: Task, plan: Sequence[Step], epsilon: Fraction) -> Sequence[int] | None:
     """Return the step indexes in execution order, or None if time matters.
 
-    Time matters if the task has durative actions, processes, events or timed initial literals, or
-    if some steps of the plan are no further apart than `epsilon`.
+    Time matters if the task has durative actions, processes, events or timed initial literals, if
+    some steps of the plan are no further apart than `epsilon`, if only some steps have times, or if
+    a time is negative.
     """
     domain = task.domain
     if domain.durative_actions or domain.processes or domain.events or task.problem.timed_init:
@@ -153,11 +154,13 @@ def check_quickly(
     before: int,
     states: Checkpoints,
 ) -> ValidationReport | int:
-    """Accept a valid plan, or return the number of steps that can be executed before a failure.
+    """Return the report of a valid plan, or the number of steps executed before a failure.
 
     Args:
         start: The initial state of a task for which `is_markovian` holds.
+        operator_of: A function that returns the operator of a step, or None for an unusable step.
         before: The number of steps executed earlier, which count in the metric.
+        states: The recorded states of the plan judged last, which the check updates.
     """
     task, count = start.task, len(plan)
     executed, bits, values = states.resume(plan, start.bits_for_steps(), start.values)

@@ -177,7 +177,11 @@ class Stepper:
     # For judges of whole plans --------------------------------------------------------------
 
     def advance(self, action: GroundAction, *, force: bool = False) -> Failure | None:
-        """Execute a step and return its failure, if any; `force` executes even a failing step."""
+        """Execute a step and return its failure, if any.
+
+        `force` executes a step even if its precondition does not hold. A step that does not belong
+        to the task or has no defined effect is never executed.
+        """
         operator = self.task.try_ground(action)
         if self.task.domain.is_hybrid and not isinstance(operator, Misfit):
             return self._failure(

@@ -106,6 +106,7 @@ def stream(
 
     Args:
         rows: Triples of texts: a domain, a problem and a plan.
+        engine: The engine whose processes judge, or None to judge in this process.
 
     Raises:
         UsageError: A row is not three texts; the message contains its number.
@@ -361,8 +362,10 @@ class PlanRow(Value):
     """A row of a file of plans.
 
     Attributes:
+        number: 1-based number of the row.
         id: The id given in the file, any JSON value, or None if the row has no id.
         texts: The domain, the problem and the plan (empty if the row is unusable).
+        error: The reason why the row is unusable, or "".
     """
 
     number: int
@@ -380,6 +383,7 @@ def read_rows(name: str) -> Iterator[PlanRow]:
             input.
 
     Raises:
+        DataFileError: The file cannot be read.
         UsageError: A column is missing.
         MissingExtraError: pyarrow, which reads Parquet, is not installed.
     """

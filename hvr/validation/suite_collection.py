@@ -50,6 +50,7 @@ def collect(names: Sequence[str], skip: Sequence[str] = (), *, mixed: bool = Fal
     Args:
         names: Files, patterns and folders. A file given by name counts as a plan unless it defines
             a domain or a problem; a file in a folder must look like a plan.
+        skip: Patterns of files to leave out.
         mixed: Whether files that contain steps and other text count as plans.
 
     Raises:
@@ -83,6 +84,7 @@ def plans_of(
 
     Args:
         names: Files, patterns, folders, and `-` for standard input.
+        skip: Patterns of files to leave out.
         mixed: Whether files that contain steps and other text count as plans.
 
     Raises:
@@ -115,6 +117,7 @@ class ListedFiles:
 
     Args:
         names: Files, patterns, folders, and `-` for standard input.
+        skip: Patterns of files to leave out.
         models: Whether a file given by name may be a domain or a problem; otherwise it is a plan.
         mixed: Whether files that contain steps and other text count as plans.
     """
@@ -144,7 +147,7 @@ class ListedFiles:
         return tuple([Left(seen.file, seen.why, _OTHER) for seen in self.of(FileKind.OTHER)])
 
     def look_for_namesakes(self, problems: Sequence[ClassifiedFile]) -> None:
-        """Report texts named after a problem; if `mixed`, accept them as plans."""
+        """Report texts named after a problem; if `mixed`, accept uncompressed ones as plans."""
         for seen in self.of(FileKind.OTHER):
             problem = (
                 problem_named_like(seen.file, problems) if may_hold_a_plan(seen.file) else None
@@ -225,7 +228,13 @@ def is_pattern(name: str) -> bool:
 
 
 def files_below(folder: str, hidden: list[str]) -> list[str]:
-    """Return all files below a folder, sorted; append the names of hidden files to `hidden`."""
+    """Return the files below a folder, sorted, except hidden files and folders.
+
+    The names of the hidden ones are appended to `hidden`.
+
+    Raises:
+        DataFileError: A folder cannot be listed.
+    """
 
     def refuse(error: OSError) -> None:
         raise DataFileError(f"cannot list {error.filename}: {error.strerror}") from error
@@ -252,7 +261,7 @@ def read_manifest(file: str, skip: Sequence[str] = ()) -> Suite:
 
     Raises:
         DataFileError: The file cannot be read, or a line is malformed.
-        UsageError: The manifest contains no plan.
+        UsageError: The manifest contains no plan, or every plan is skipped.
     """
     folder = Path(file).parent
     plans: dict[tuple[str, str], list[str]] = {}
@@ -318,7 +327,8 @@ def expand_patterns(
         problem: The problem files, which may also contain `*` and `**`.
 
     Raises:
-        UsageError: A field is unknown, the problem pattern matches no file, or there is no plan.
+        UsageError: A field is unknown, a pattern matches no file, or several domains match one
+            problem.
     """
     for pattern in (domain, problem, *plans):
         for field in _FIELD.findall(pattern):

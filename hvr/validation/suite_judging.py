@@ -177,7 +177,7 @@ def judge_on(
     """Judge plan files on an engine; yield the results in the order of the plans, in chunks.
 
     Each problem is a triple of domain, problem and plans. The files must exist where the engine
-    works. This process judges standard input itself.
+    works. The result for standard input is None: the caller must judge it.
     """
     problems = list(problems)
     plans = sum(len(files) for *_, files in problems)

@@ -89,7 +89,10 @@ class Suite(Value):
         return [f"{what}: {', '.join(files)}" for what, files in parts if files]
 
     def explained(self) -> list[str]:
-        """Return a line for each file that was not validated, with the reason and the remedy."""
+        """Return a line for each file that was not validated, with the reason and the remedy.
+
+        If there is none, a single line says so.
+        """
         everything = (
             *self.left,
             *(Left(file, "it matches --skip", _KEEP) for file in self.skipped),
@@ -158,7 +161,7 @@ def is_skipped(file: str, patterns: Sequence[str]) -> bool:
 
 
 def definition(file: str) -> ClassifiedFile | None:
-    """Return the definition in a file, or None if it is neither a domain nor a problem."""
+    """Return the definition in a file, or None if it has none or cannot be read."""
     text = beginning(file)
     return None if text is None else definition_in(file, text)
 

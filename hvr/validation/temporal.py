@@ -61,7 +61,12 @@ _NONE: list[bool] = []
 
 
 class _Running:
-    """A durative action that has started, and which of its spanning effects are still possible."""
+    """A durative action that has started.
+
+    Attributes:
+        effects: For each of the operator's `spanning` effects, whether it is still possible.
+        violated: The indexes of the operator's preferences that are violated.
+    """
 
     __slots__ = ("effects", "invariant_failed", "number", "operator", "violated")
 
@@ -161,7 +166,10 @@ class TemporalRun:
             yield step.number, step.time, step.action, tuple(added), tuple(deleted)
 
     def state_after(self, number: int) -> State:
-        """Return the state after a step has ended, or the last state if the step never ends."""
+        """Return the state after the last executed part of a step: its end, or only its start.
+
+        If the step is not executed at all, return the initial state.
+        """
         state = State(self.task, self.bits, self.values)
         self._keeps = True
         self.run(OnFailure.STOP)

@@ -65,7 +65,7 @@ class ProcessSpan(Value):
 
 
 class TimelineFailure(Value):
-    """A failure: its time, the number of its step (None for the goal), and its message."""
+    """A failure: its time, the number of its step (None if no step fails), and its message."""
 
     time: Fraction
     step: int | None
@@ -76,7 +76,7 @@ class Timeline(Value):
     """A plan over time.
 
     Attributes:
-        judged_until: Time up to which the plan was executed, or None for the whole plan.
+        judged_until: Time of the failing step that stopped the execution, or None if none did.
         has_times: Whether the plan has times. If not, each step takes one unit.
     """
 

@@ -117,10 +117,10 @@ class Validator(Stepper):
     ) -> ValidationReport:
         """Check whether a plan leads from the current state to the goal.
 
-        A plan is judged over time if it has durative actions or the task depends on time. Any other
-        plan is a sequence, whose numbering continues from `step_number`. The validator stays
-        unchanged. After a failure, `on_failure` decides whether to stop or to continue (up to
-        MOST_FAILURES) with the failing step skipped or executed anyway.
+        A plan is judged over time if `sequence_order` says that time matters. Any other plan is a
+        sequence, whose numbering continues from `step_number`. The validator stays unchanged. The
+        outcome is unknown if a limit is exceeded. After a failure, `on_failure` decides whether to
+        stop or to continue (up to MOST_FAILURES) with the failing step skipped or executed anyway.
         """
         plan = tuple(plan)
         try:
@@ -157,6 +157,10 @@ class Validator(Stepper):
         """Read a plan from a text, or from the file at a path, and check whether it is valid.
 
         `file` is the file name to use in messages.
+
+        Raises:
+            DataFileError: The file cannot be read.
+            PddlSyntaxError: The text is not a plan.
         """
         text = SourceText.read(source, file=file, default="<plan>", lenient=lenient)
         notes = _notes(text.warnings)
@@ -229,9 +233,9 @@ class Validator(Stepper):
         """Yield the effect of each step of a plan, up to the first failure.
 
         Yields:
-            The step number (None for a timed initial literal), its time in a temporal plan (starts
-            and ends of durative actions come separately), the action, and the atoms added and
-            deleted.
+            The step number (None for an event or timed initial literal), its time in a temporal
+            plan (starts and ends of durative actions come separately), the action, and the atoms
+            added and deleted.
         """
         plan = tuple(plan)
         actions = self._sequence(plan)
@@ -263,7 +267,8 @@ class Validator(Stepper):
     def state_after(self, plan: Iterable[Step], number: int) -> State:
         """Return the state after a step of a plan has ended (0 for the current state).
 
-        If an earlier step fails, return the state before that step.
+        If an earlier step of a sequence fails, return the state before that step. If a timed plan
+        fails before the step begins, return the current state.
         """
         plan = tuple(plan)
         if number <= 0:
@@ -280,7 +285,8 @@ class Validator(Stepper):
     def smaller_epsilon(self, plan: Sequence[Step]) -> Fraction | None:
         """Return the largest power of ten below `epsilon` that makes a plan valid.
 
-        Returns None if there is no such power, or if no two times of the plan are that close.
+        Returns None if there is no such power, if no two times of the plan are that close, or if a
+        step has no time.
         """
         times = {Fraction(initial.time) for initial in self.task.problem.timed_init}
         for step in plan:
@@ -363,7 +369,8 @@ def validate(
         problem: A problem, its text or its file.
         plan: A plan, its text or its file.
         tolerance: The tolerance of durations.
-        epsilon: The largest time difference between simultaneous steps.
+        epsilon: The largest time difference between simultaneous steps, by default a tenth of
+            `tolerance`.
         numeric_tolerance: The tolerance of numeric conditions. VAL uses 0.0001.
         lenient: Whether to tolerate errors that leave the meaning clear.
 

@@ -61,13 +61,21 @@ class Enclosure:
         self._derivatives: list[Enclosure | None] = []
 
     def ranges(self, at: Interval, bits: int) -> tuple[Interval, Interval]:
-        """Return enclosures of the values and of the slopes over an interval of time."""
+        """Return enclosures of the values and of the slopes over an interval of time.
+
+        Raises:
+            LostError, DivisorError: The function cannot be enclosed over the interval.
+        """
         boxes = [] if self.flow is None else self.flow.enclose(at, bits)
         ((value, slope),) = self._tape.coefficients(at, boxes, 1, bits)
         return value, slope
 
     def over(self, low: Rational, high: Rational, bits: int) -> tuple[Interval, Interval]:
-        """Return the enclosures of `ranges`, narrowed by the mean value theorem."""
+        """Return the enclosures of `ranges`, narrowed by the mean value theorem.
+
+        Raises:
+            LostError, DivisorError: The function cannot be enclosed over the interval.
+        """
         at = enclosed(low, bits)[0], enclosed(high, bits)[1]
         value, slope = self.ranges(at, bits)
         middle = (at[0] + at[1]) // 2
@@ -177,7 +185,10 @@ class Crossing(Root):
         return alike and self.rising == other.rising
 
     def reduce(self, number: TimeFunction | Polynomial) -> Quantity:
-        """Simplify a number by subtracting a multiple of the function, which is 0 at this time."""
+        """Simplify a number by subtracting a multiple of the function, which is 0 at this time.
+
+        The number is returned unchanged if that would add terms.
+        """
         zero = terms_of(self.course.original)
         term = next((t for t in zero if _changes(t)), None)
         share = None if term is None else terms_of(number).get(term)
@@ -212,7 +223,8 @@ def _between(low: Rational, high: Rational, bits: int) -> Fraction:
 def zeros(number: Quantity, start: Moment, end: Rational) -> Iterator[Root | Rational]:
     """Yield the zeros of a number after `start`, up to `end`, in order.
 
-    The zeros are of type `Root`. A rational number is a time up to which the search has come.
+    The zeros are of type `Root`. A rational number is a time up to which the search has come. For a
+    polynomial, `start` is ignored: its zeros begin after 0.
 
     Raises:
         UndecidedError: The number cannot be distinguished from 0. All earlier zeros are yielded
@@ -334,7 +346,10 @@ class _Search:
     def _cells(
         self, low: Rational, high: Rational, before: int
     ) -> Iterator[Root | tuple[Rational, int]]:
-        """Yield the zeros in an interval, then the time reached and the sign at this time."""
+        """Yield the zeros in an interval, then the time reached and the sign at this time.
+
+        `before` is the sign at `low`.
+        """
         # A zero at a rational time ends the search: no sign follows it.
         waiting: list[tuple[Rational, int]] = [(high, 0)]
         while waiting:

@@ -164,7 +164,11 @@ def _processes(
 
 
 def continuous_part(effect: Expression) -> Expression:
-    """Return the continuous effects of a durative action, without the `over all` of conditions."""
+    """Return the continuous effects of a durative action, removing `over all` from conditions.
+
+    Raises:
+        ContinuousChangeError: A continuous effect has a condition at the start or at the end.
+    """
     return run_trampoline(_continuous_part(effect))
 
 
@@ -246,8 +250,13 @@ def apply_events(
     """Apply events that happen at the same moment.
 
     Args:
+        refs: The references to `events` in messages, in the same order.
         happened: The events that have happened at this moment, which must not be repeated.
         numbers: The numbers before the events, as functions of time.
+        reading: The truth of conditions before the events.
+
+    Returns:
+        The state after the events, or the reason why one of them cannot happen.
     """
     if (repeated := _repeated(refs, events, happened)) is not None:
         return repeated

@@ -53,14 +53,18 @@ _MOST_PARTS = 8
 class TimeFunction:
     """An immutable non-polynomial function of time, or an irrational constant.
 
-    `depth` is the length of the longest chain of enclosures that the function depends on.
+    `depth` is the length of the longest chain of irrational times and sampled values that the
+    function depends on, each computed from the next.
+
+    Raises:
+        ContinuousChangeError: The function has too many terms.
     """
 
     __slots__ = ("_derivative", "_key", "constant", "depth", "terms")
 
     def __init__(self, terms: Mapping[Term, Rational]) -> None:
         if len(terms) > _MOST_TERMS:
-            raise ContinuousChangeError(f"a number has more than {_MOST_TERMS} terms")
+            raise ContinuousChangeError(f"a changing number has more than {_MOST_TERMS} terms")
         self.terms = terms
         symbols = list(symbols_in(terms))
         self.constant = all(symbol.constant for symbol in symbols)
@@ -360,7 +364,10 @@ def sign(number: Quantity) -> int:
 
 
 def condense(number: Quantity) -> Quantity:
-    """Replace a constant with many terms, or with deeply nested enclosures, with one symbol."""
+    """Replace a constant that has many terms or a large `depth` with one symbol.
+
+    Functions of time, and constants of depth 0, are returned unchanged.
+    """
     if not isinstance(number, TimeFunction) or not number.constant or not number.depth:
         return number
     if len(number.terms) <= _MOST_PARTS and number.depth <= MOST_DEPTH:
@@ -401,7 +408,15 @@ class Tape:
     def coefficients(
         self, at: Interval, boxes: Sequence[Interval], order: int, bits: int
     ) -> list[Coefficients]:
-        """Return the Taylor coefficients of the functions up to an order."""
+        """Return enclosures of the Taylor coefficients of the functions, up to `order`.
+
+        Args:
+            at: An interval of time.
+            boxes: Enclosures of the variables over this interval.
+
+        Raises:
+            DivisorError: The enclosure of a divisor contains 0.
+        """
         rows = self._run(at, boxes, order, bits)
         return [rows[node] for node in self.outputs]
 

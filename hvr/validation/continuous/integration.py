@@ -117,7 +117,11 @@ class Flow:
                     raise
 
     def boundaries(self, end: Rational, bits: int) -> Iterator[Fraction]:
-        """Yield the ends of the integration steps before `end`."""
+        """Yield the ends of the integration steps before `end`.
+
+        Raises:
+            LostError: The variables cannot be enclosed any further.
+        """
         run = self._run(bits)
         offset = Fraction(run.origin[1], 1 << bits)
         place = 0
@@ -314,7 +318,16 @@ def solve(
     initial: Sequence[Quantity],
     start: Moment,
 ) -> dict[StateVariable, Quantity]:
-    """Return the solution of a system of rates as functions of time."""
+    """Return the solution of a system of rates as functions of time.
+
+    Args:
+        rates: The rate of each variable, as a function of the variables and of time.
+        initial: The value of each variable at `start`.
+
+    Returns:
+        The solution by variable. A variable without a closed form maps to itself; its `flow`
+        encloses its values.
+    """
     rate_of = dict(zip(variables, rates, strict=True))
     first = dict(zip(variables, initial, strict=True))
     solved: dict[StateVariable, Quantity] = {}
@@ -489,7 +502,10 @@ def _linear(rate: Quantity, group: Sequence[StateVariable]) -> tuple[_Row, Quant
 def _scalar(
     eigenvalue: Rational, driving: Quantity, begin: Quantity, start: Moment
 ) -> Quantity | None:
-    """Solve `y' = eigenvalue y + driving` with `y = begin` at the start."""
+    """Solve `y' = eigenvalue y + driving` with `y = begin` at the start, or return None.
+
+    None means that no closed form was found.
+    """
     whole = integral(driving * exponential_of(-eigenvalue) if eigenvalue else driving)
     if whole is None:
         return None

@@ -61,7 +61,8 @@ class _CoupledError(Exception):
 class Motion:
     """The numeric fluents as functions of time under given rates.
 
-    A motion is indexed like `Values`. An item is a number or a function of time.
+    A motion is indexed like `Values`. An item is a number, a function of time or, if
+    undefined, None.
     """
 
     def __init__(
@@ -541,7 +542,7 @@ class Segment:
 
 
 def short_decimal_between(low: Fraction, high: Fraction) -> Fraction:
-    """Return a number with few decimals between two numbers, close to the lower one."""
+    """Return a number with few decimals strictly between two numbers, close to the lower one."""
     scale = 1000
     while True:
         number = Fraction(floor(low * scale) + 1, scale)

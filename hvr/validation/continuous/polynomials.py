@@ -186,7 +186,7 @@ class Root:
     Attributes:
         polynomial: A square-free polynomial with this root. If the root is irrational, the
             polynomial has no rational roots.
-        low, high: The ends of the interval, which are not roots, or twice the root if it is
+        low, high: The ends of the interval, which are not roots. Both are the root itself if it is
             rational.
     """
 
@@ -260,7 +260,7 @@ class Root:
         return low < high and _sign(shared(low)) != _sign(shared(high))
 
     def reduce(self, number: TimeFunction | Polynomial) -> Quantity:
-        """Return the simplest number that has the same value as `number` at the root."""
+        """Return the remainder modulo `polynomial`, which has the value of `number` at the root."""
         if isinstance(number, Polynomial):
             return number.remainder(self.polynomial)
         from hvr.validation.continuous.functions import remainder
@@ -433,7 +433,11 @@ def as_root(moment: Moment) -> Root:
 
 
 def compare_roots(one: Root, two: Root) -> int:
-    """Return -1, 0 or 1 if the first root is smaller than, equal to or larger than the second."""
+    """Return -1, 0 or 1 if the first root is smaller than, equal to or larger than the second.
+
+    Raises:
+        ContinuousChangeError: The roots are too close to distinguish.
+    """
     if one.rational and two.rational:
         return (one.low > two.low) - (one.low < two.low)
     if one is two:
@@ -467,7 +471,11 @@ def _apart(one: Root, two: Root) -> bool:
 def in_order(sources: Iterable[Iterable[Root | Rational]]) -> Iterator[Root]:
     """Merge ordered sources of roots, without repetitions.
 
-    A source is read only when its next root is needed, because this root may be undecided.
+    A source is read only when its next root is needed, because this root may be undecided. A
+    rational number in a source is a time up to which the source has been searched.
+
+    Raises:
+        ContinuousChangeError: Two roots are too close to distinguish.
     """
     waiting = [_Source(iter(source)) for source in sources]
     while True:

@@ -39,7 +39,7 @@ class DivisorError(ContinuousChangeError):
 
 
 class LostError(ContinuousChangeError):
-    """Numbers cannot be enclosed beyond some time (if `final`, at no precision)."""
+    """Numbers cannot be enclosed beyond some time. If `final`, higher precision does not help."""
 
     def __init__(self, message: str, final: bool) -> None:
         super().__init__(message)
@@ -135,7 +135,11 @@ def sign_of(one: Interval) -> int | None:
 
 
 def exponential(one: Interval, bits: int) -> Interval:
-    """Return an enclosure of e to the power of an interval; raise an error if it is too large."""
+    """Return an enclosure of e to the power of an interval.
+
+    Raises:
+        ContinuousChangeError: The result is too large.
+    """
     low, high = one
     return _exponential(low, bits)[0], _exponential(high, bits)[1]
 
@@ -192,7 +196,7 @@ class Symbol:
 
     constant = False
     depth = 0
-    """Length of the longest chain of enclosures that a constant depends on."""
+    """Length of the longest chain of irrational times and sampled values that a constant needs."""
 
     def enclose(self, bits: int) -> Interval:
         """Return an interval that contains the symbol, which must be constant."""
@@ -313,7 +317,7 @@ class SampledValue(Symbol):
 
 
 class Enclosed(Symbol):
-    """A constant that is treated as a plain number, however it was computed."""
+    """A constant that counts as a single number, however many terms it was computed from."""
 
     __slots__ = ("_function", "_known", "depth")
 
@@ -446,7 +450,7 @@ def narrow_bounds(terms: Mapping[Term, Rational]) -> tuple[int, int, int]:
     """Return a narrow enclosure of a constant: its ends in units of `2**-bits`, and `bits`.
 
     Raises:
-        LostError: The constant cannot be enclosed.
+        LostError, DivisorError: The constant cannot be enclosed.
     """
     for bits in PRECISIONS[1:]:
         try:
@@ -465,6 +469,7 @@ def sign_of_sum(terms: Mapping[Term, Rational]) -> int:
 
     Raises:
         UndecidedError: The constant cannot be distinguished from 0.
+        LostError, DivisorError: The constant cannot be enclosed.
     """
     terms = _leading(terms)
     for bits in PRECISIONS:

@@ -210,7 +210,10 @@ def _fences(marks: Sequence[int]) -> Iterator[range]:
 def _steps_of_fence(
     inside: Sequence[_Numbered], known: KnownSymbols, *, unmarked: bool
 ) -> Sequence[_Numbered] | None:
-    """Return the steps in a code fence, or None if it contains prose. A PDDL file has no steps."""
+    """Return the steps in a code fence, or None if it is empty or contains more than one plan.
+
+    A PDDL file has no steps.
+    """
     content = [(n, t) for n, t in inside if has_content(t) and not WAITING.fullmatch(t)]
     if not content:
         return None
@@ -235,7 +238,7 @@ def _steps_of_fence(
 def _bare(lines: Iterable[_Numbered], known: KnownSymbols) -> list[_Numbered] | None:
     """Return the steps of a text that consists only of lines like "move a b" or "- move a b".
 
-    Returns None if another line occurs, or if `move` is not an action.
+    Returns None if another line occurs, if `move` is not an action, or if there is no step.
     """
     steps: list[_Numbered] = []
     for number, line in lines:
@@ -629,7 +632,10 @@ def _has_surplus(outside: Sequence[str]) -> bool:
 
 
 def _is_annotated(text: str, found: Sequence[re.Match[str]], *, numbered: bool) -> bool:
-    """Return whether a line consists of steps, with at most a label before and a remark after."""
+    """Return whether a line consists of steps, with at most a label before and a remark after.
+
+    In an ordered list (`numbered`), any words may precede and follow the steps.
+    """
     head, *between, tail = _outside(text, found)
     if not all(map(_GAP.fullmatch, between)):
         return False
@@ -650,7 +656,11 @@ def _without_remarks(run: list[tuple[int, _Kinded]]) -> list[tuple[int, _Kinded]
 
 
 def is_broken(line: str, is_step: Callable[[str], bool]) -> bool:
-    """Return whether a line looks like a step but is malformed."""
+    """Return whether a line looks like a step but is malformed.
+
+    `is_step` returns whether a name may be an action. A line longer than LINE_MOST with a
+    parenthesis counts as malformed.
+    """
     if len(line) > LINE_MOST:
         return "(" in line
     if "(" not in line:

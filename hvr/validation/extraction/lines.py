@@ -65,13 +65,13 @@ class KnownSymbols:
         return not self.actions or name.lower() in self.actions
 
     def may_be_action(self, name: str) -> bool:
-        """Return whether a name may denote an action: it is no predicate, keyword or variable."""
+        """Return whether a name may be an action: it is not a predicate, keyword or variable."""
         return name[:1] not in ("", ":", "?") and name.lower() not in self._facts
 
     def may_be_step(self, words: Sequence[str]) -> bool:
         """Return whether words in parentheses may be meant as a step.
 
-        An unknown first word counts as an action only if the other words are known objects.
+        If the objects are known but the actions are not, all words after the first must be objects.
         """
         if not words or not self.may_be_action(words[0]):
             return False
@@ -80,7 +80,10 @@ class KnownSymbols:
         return all(word.lower() in self.objects for word in words[1:])
 
     def is_bare_step(self, words: Sequence[str], *, sure: bool = True) -> bool:
-        """Return whether words without parentheses form a step; `sure` requires known objects."""
+        """Return whether words without parentheses form a step: an action and known objects.
+
+        Without known objects, an action alone suffices unless `sure`.
+        """
         if not words or words[0].lower() not in self.actions:
             return False
         if self.objects is None:
@@ -114,7 +117,10 @@ def step_of(match: re.Match[str]) -> str:
 
 
 def steps_in(line: str) -> str | None:
-    """Return the steps of a line in plan-file notation, or None if the line has other content."""
+    """Return the steps of a line in plan-file notation.
+
+    Returns None if the line has no step, has other content, or is longer than LINE_MOST.
+    """
     place = 0
     steps: list[str] = []
     if len(line) > LINE_MOST or "(" not in line:

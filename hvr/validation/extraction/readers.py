@@ -61,6 +61,8 @@ _UNREAD = (0, "")
 def candidates(text: str, known: KnownSymbols, *, unmarked: bool = False) -> list[Candidate]:
     """Return the plans in a text. If plans are marked, other steps are only reported.
 
+    A text of more than _TEXT_MOST characters is not searched.
+
     Args:
         unmarked: Whether to accept plans that are not marked as plans, as in a model's answer.
 
@@ -251,7 +253,7 @@ def _shown(lines: Sequence[str]) -> _Found:
 def _numbered_words(lines: Sequence[str]) -> list[_Steps]:
     """Parse a text that consists only of lines like "0: MOVE A B".
 
-    A new plan begins where the numbers decrease.
+    A new plan begins where the numbers decrease. A text with any other line has no plan.
     """
     runs: list[_Steps] = []
     last = 0
@@ -290,6 +292,7 @@ def read_steps(
     """Return the steps in a file, and a note on how it was read (empty for a plain plan file).
 
     Raises:
+        DataFileError: The file cannot be read.
         PddlSyntaxError: The file contains no plan or several different plans, or a line that may be
             a step cannot be parsed.
     """

@@ -66,7 +66,13 @@ class ActionsJudge:
         on_failure: OnFailure = OnFailure.STOP,
         lenient: bool = False,
     ) -> ValidationReport:
-        """Read the actions of a plan and check whether some decomposition produces them."""
+        """Read the actions of a plan and check whether some decomposition produces them.
+
+        `on_failure` and `lenient` have no effect.
+
+        Raises:
+            PddlSyntaxError: The text is not a sequence of steps.
+        """
         del on_failure, lenient
         report, _ = self.decompose(read_actions(source, file=file))
         return report
@@ -116,7 +122,12 @@ class ActionsJudge:
 
 
 def read_actions(source: str | Path, *, file: str | None = None) -> HierarchicalPlan:
-    """Read the actions of a plan: steps in parentheses, or the actions of a decomposed plan."""
+    """Read the actions of a plan: steps in parentheses, or the actions of a decomposed plan.
+
+    Raises:
+        DataFileError: The file cannot be read.
+        PddlSyntaxError: The text is neither of the two.
+    """
     text = SourceText.read(source, file=file, default="<plan>")
     if any(line.strip() == START for line in text.text.splitlines()):
         whole = read_hierarchical_plan(text.text, file=text.file)

@@ -40,7 +40,13 @@ class _Item(Value):
 
 
 class Chart:
-    """Parses the actions of a plan if all task networks of the problem are totally ordered."""
+    """Parses the actions of a plan if all task networks of the problem are totally ordered.
+
+    Attributes:
+        furthest: The largest number of leading actions that some decomposition begins with.
+        exhausted: Whether the search was complete, so that no decomposition exists if none was
+            found.
+    """
 
     def __init__(
         self,
@@ -64,7 +70,7 @@ class Chart:
         self.exhausted = True
 
     def parse(self) -> HierarchicalPlan | None:
-        """Return the plan with a decomposition, or None if none was found."""
+        """Return the plan with a decomposition, or None if none was found (see `exhausted`)."""
         top: _Goal = ("", (), 0)
         target: _Answer = (top, (), len(self._actions))
         self._ask(top)
@@ -250,7 +256,7 @@ class _State(Value):
 
 
 class Progression:
-    """Searches for a decomposition, with the same arguments as `Chart`."""
+    """Searches for a decomposition in networks of any order; arguments and attributes: `Chart`."""
 
     def __init__(
         self,

@@ -45,6 +45,7 @@ class SubtaskMatch(Value):
 
     Attributes:
         children: The tree node for each subtask, in the order of the method.
+        binding: The values of the method's parameters that the assignment determines.
     """
 
     children: tuple[int, ...]
@@ -291,7 +292,10 @@ class _Search:
         return self._matcher.bind(self._method, binding, declared.args, line.args)
 
     def listed(self, begin: int) -> _Option | None:
-        """Assign the next task in the plan to a subtask that may come next."""
+        """Assign the next task in the plan to a subtask that may come next.
+
+        Returns the first possibility after the `begin` subtasks tried already, or None.
+        """
         child = self._listed[len(self.chosen)]
         before = self._method.network.before
         line = self._tree.line(child)
@@ -309,7 +313,10 @@ class _Search:
         return None
 
     def spread(self, begin: int) -> _Option | None:
-        """Assign the next subtask of the method to a task in the plan, the earliest first."""
+        """Assign the next subtask of the method to a task in the plan, the earliest first.
+
+        Returns the first possibility after the `begin` tasks tried already, or None.
+        """
         network = self._method.network
         subtask = network.topological[len(self.chosen)]
         first, last = self._tree.first, self._tree.last

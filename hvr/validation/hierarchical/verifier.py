@@ -74,6 +74,8 @@ class DecompositionVerifier:
     ) -> ValidationReport:
         """Read a plan and check whether it is a solution.
 
+        `on_failure` and `lenient` have no effect.
+
         Raises:
             PddlSyntaxError: The text is not a complete plan with a decomposition.
         """
@@ -104,7 +106,7 @@ class DecompositionVerifier:
         return PlanStates(self.task, lambda index: self.operator(actions[index]), len(actions))
 
     def method(self, line: PlanLine) -> Method | None:
-        """Return the method of a plan line, or the initial network for the root's line."""
+        """Return the method of a plan line, if declared, or the initial network for the root."""
         return self.domain.methods.get(line.method) if line.name else self.problem.root
 
 
