@@ -33,7 +33,10 @@ _IDENTIFYING_NUMBER = 100_000
 
 
 def json_scalars(value: Any, name: str = "") -> Iterator[Leaf]:
-    """Yield the strings and numbers in a JSON value, including object keys."""
+    """Yield each string and number in a JSON value, with the nearest enclosing key.
+
+    Object keys are yielded too. `name` is the key of the value itself.
+    """
     if isinstance(value, dict):
         for key, inner in value.items():
             yield name, str(key)
@@ -62,7 +65,10 @@ def value_words(value: str | float) -> frozenset[str]:
 
 
 def identifies(value: str | float) -> bool:
-    """Return whether a value looks like an identifier, which no agent could guess or compute."""
+    """Return whether a value looks like an identifier, which no agent could guess or compute.
+
+    Identifiers are texts with digits and without spaces, except dates, and large integers.
+    """
     if isinstance(value, str):
         has_digit = any(character.isdigit() for character in value)
         plain = has_digit and " " not in value.strip() and len(value) >= _IDENTIFYING
@@ -107,7 +113,8 @@ class CallValues:
     Args:
         unknown: Values that do not occur before the call, with their parameters.
         echoed: Unknown values that the call's own result contains.
-        later: For each unknown value, the index of the first later call whose result contains it.
+        later: Index of the first later call that returns an unknown value without taking it; values
+            without such a call are missing.
         readers: Indexes of later calls that use a value from this call's result.
     """
 
@@ -150,7 +157,10 @@ def named_arguments(call: LoggedCall) -> Mapping[str, Any]:
 
 
 def _uses(inputs: Iterable[Leaf], result: Any, source: KnownWords) -> bool:
-    """Return whether an argument equals a value in a result or quotes part of it."""
+    """Return whether an argument consists of words of a result or contains a value of it.
+
+    `source` has the words of the result. Very short texts and numbers below 10 are ignored.
+    """
     for _, value in inputs:
         words = value_words(value)
         if _is_distinctive(value) and words and words <= source.words:
@@ -216,7 +226,11 @@ class ToolWords:
         }
 
     def mentions(self, request: frozenset[str], tool: str) -> bool:
-        """Return whether a request has half the words of a tool's name, or a distinctive word."""
+        """Return whether a request mentions a tool.
+
+        It does if it has at least half the words of the tool's name, or a word that few tools have
+        in their names and descriptions. `request` contains word stems (see `stems`).
+        """
         name = self._names.get(tool, stems(tool))
         if name and 2 * len(name & request) >= len(name):
             return True
@@ -271,7 +285,10 @@ class KnownTools:
 
 
 def effect_of(tool: str, schema: ToolSchema | None = None) -> Effect:
-    """Return the effect that a tool's schema states, or else the one that its verbs suggest."""
+    """Return the effect that a tool's schema states, or else the one that its verbs suggest.
+
+    Verbs are read from the name and the description. Without a known verb, the effect is UNKNOWN.
+    """
     if schema is not None and schema.effect is not Effect.UNKNOWN:
         return schema.effect
     suggested = guessed_effect(
@@ -308,7 +325,10 @@ def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
 
 
 class CallLog:
-    """The calls of a plan with the user's messages, the values passed and, if known, the tools."""
+    """The calls of a plan with the user's messages, the values passed and, if known, the tools.
+
+    The methods identify a call by its index `at`.
+    """
 
     def __init__(self, plan: ToolPlan, known: KnownTools | None) -> None:
         self.calls = tuple(self._with_names(call, known) for call in plan.calls)
@@ -352,7 +372,7 @@ class CallLog:
         return words
 
     def retried(self, at: int) -> bool:
-        """Return whether an earlier call of the tool failed, so that this call may correct it."""
+        """Return whether an earlier call of the same tool failed, which this call may correct."""
         tool = self.calls[at].tool
         return any(other.failed and other.tool == tool for other in self.calls[:at])
 
@@ -364,6 +384,6 @@ class CallLog:
         return self.known.vocabulary.mentions(request, tool)
 
     def mentions_call(self, messages: Sequence[str], at: int) -> bool:
-        """Return whether the messages mention a call's tool or one of its values."""
+        """Return whether the messages mention a call's tool or one of its argument values."""
         words = KnownWords.of(list(messages))
         return self.mentions_tool(messages, at) or any(words.has(v) for _, v in self.inputs(at))

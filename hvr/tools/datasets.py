@@ -22,7 +22,11 @@ Record = Mapping[str, Any]
 
 
 def read_records(path: Path) -> tuple[Record, ...]:
-    """Read the JSON objects in a file: JSON Lines, a list, or one object over several lines."""
+    """Read the JSON objects in a file: JSON Lines, a list, or one object over several lines.
+
+    Raises:
+        DataFileError: The file cannot be read, or a record is not a JSON object.
+    """
     first = read_text(path).lstrip().partition("\n")[0].rstrip()
     if first.startswith("["):
         values = list(enumerate(read_json(path, strict=False), 1))
@@ -37,7 +41,11 @@ def read_records(path: Path) -> tuple[Record, ...]:
 
 
 def read_plans(path: Path) -> tuple[ToolPlan, ...]:
-    """Read the plans in a file, true or predicted, in any log format that hvr knows."""
+    """Read the plans in a file, true or predicted, in any log format that hvr knows.
+
+    Raises:
+        DataFileError: A record cannot be read, or is in TaskBench's format but has no id.
+    """
     found = read_log(path)
     for read in found:
         if read.fault:
@@ -51,7 +59,11 @@ _NO_ID = "the id must be a string or an integer"
 
 
 def to_plan(record: Record, place: str = "record") -> ToolPlan:
-    """Return the plan in a record of TaskBench's format; missing steps and links are empty."""
+    """Return the plan in a record of TaskBench's format; missing steps and links are empty.
+
+    Raises:
+        DataFileError: The record has no id; the message begins with `place`.
+    """
     if isinstance(record.get("id"), bool) or not isinstance(record.get("id"), str | int):
         raise DataFileError(f"{place}: {_NO_ID}")
     return taskbench_plan(record, str(record["id"]))[0]
@@ -90,7 +102,12 @@ class ToolData:
 
 
 def load_data(folder: Path) -> ToolData:
-    """Read a data set from its folder."""
+    """Read a data set from its folder, as published (with `data.json`) or with a file per split.
+
+    Raises:
+        DataFileError: The folder or the file of tools or links is missing, or a file is invalid.
+        UsageError: A tool is duplicated, or a link names an unknown tool.
+    """
     if not folder.is_dir():
         raise DataFileError(f"{folder}: no such folder")
     tools_file = _first(folder, "tools.json", "tool_desc.json")
@@ -104,7 +121,7 @@ def load_data(folder: Path) -> ToolData:
 
 
 def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
-    """Read a tool graph; without `graph_file`, the links are derived from the tools.
+    """Read a tool graph; without `graph_file`, its links are those of `read_tool_graph`.
 
     Raises:
         UsageError: A tool is duplicated, or a link names an unknown tool.
@@ -166,7 +183,10 @@ def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
 
 
 def _published(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
-    """Read the published layout, in which test ids are grouped by plan type (test_chain, …)."""
+    """Read the published layout, in which test ids are grouped by plan type (test_chain, …).
+
+    All other plans are in the split `train`.
+    """
     split_of: dict[str, str] = {}
     if (folder / "split_ids.json").exists():
         listed = read_json(folder / "split_ids.json")

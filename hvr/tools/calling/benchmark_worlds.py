@@ -114,7 +114,7 @@ class BfclTools:
         self._objects = {name: self._new_object(name) for name in self._classes}
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a function; it fails by raising an exception or returning a result with an `error`.
+        """Call a function; it fails if it raises an exception or returns a result with an `error`.
 
         Argument types are not checked, because the package's dialogues pass strings where its
         schemas require integers. `GuardedTools` checks the calls of people and models.
@@ -144,7 +144,10 @@ class BfclTools:
         return CallOutcome(call, result, failure, error, seconds)
 
     def state(self) -> Json:
-        """Return each object's public attributes by class, which BFCL's evaluation compares."""
+        """Return each object's public attributes by class, which BFCL's evaluation compares.
+
+        `MathAPI` is left out, because it has no state.
+        """
         return {name: _plain(one) for name, one in self._objects.items() if name != _STATELESS}
 
     def close(self) -> None:
@@ -176,7 +179,11 @@ def _tools(name: str) -> tuple[ToolSchema, ...]:
 
 
 def _plain(value: Any) -> Json:
-    """Convert a value of the package to JSON: sets to lists, objects to their public attributes."""
+    """Convert a value of the package to JSON.
+
+    Sets become lists, and objects their public attributes without `parent`; any other value becomes
+    text.
+    """
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):

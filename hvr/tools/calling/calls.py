@@ -69,7 +69,10 @@ class Unsupported:
 
 
 def source_of(place: Place, sources: Mapping[Place, Source]) -> Source:
-    """Return the source of the value at a place, or of its innermost container with a source."""
+    """Return the source of the value at a place, or of its innermost container with a source.
+
+    Without either, return `NO_SOURCE`.
+    """
     for length in range(len(place), 0, -1):
         if (found := sources.get(place[:length])) is not None:
             return found
@@ -77,7 +80,10 @@ def source_of(place: Place, sources: Mapping[Place, Source]) -> Source:
 
 
 def unsupported(call: ToolCall, sources: Mapping[Place, Source]) -> tuple[Unsupported, ...]:
-    """Return the values that a call must not write; nulls and empty containers count as values."""
+    """Return a call's values that a writing call must not use.
+
+    Nulls and empty containers count as values.
+    """
     found = ((place, value, source_of(place, sources)) for place, value in leaf_values(call))
     return tuple(Unsupported(*one) for one in found if not one[2].kind.may_be_written)
 
@@ -96,7 +102,10 @@ def leaf_values(call: ToolCall) -> Iterator[tuple[Place, Json]]:
 
 
 def sources_json(call: ToolCall, sources: Mapping[Place, Source]) -> list[Json]:
-    """Return the source of each value as JSON; paths are lists, since keys may contain any text."""
+    """Return the source of each argument value as JSON.
+
+    Paths are lists, since keys may contain any text.
+    """
     listed: list[Json] = []
     for place, _ in leaf_values(call):
         source = source_of(place, sources)
@@ -105,7 +114,7 @@ def sources_json(call: ToolCall, sources: Mapping[Place, Source]) -> list[Json]:
 
 
 def place_text(place: Place) -> str:
-    """Return a path as text, such as `items[0].id`."""
+    """Return a path as text, such as `items[0].id`, shortened if it is long."""
     parts = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in place]
     return short(one_line("".join(parts).removeprefix(".")), _SHOWN)
 
@@ -144,7 +153,7 @@ class CallOutcome:
     """The outcome of a call.
 
     Args:
-        result: Value that the tool returned; None if the call failed.
+        result: Value that the tool returned, even if its schema does not permit it; None otherwise.
         error: Error message from the tool or from hvr; it is data, never an instruction.
         sources: Known sources of the argument values, by path.
     """
@@ -206,9 +215,9 @@ def type_name(value: Any) -> str:
 
 
 def has_type(value: Any, types: str) -> bool:
-    """Return whether a value has one of the types in `types`, which are joined by `|`.
+    """Return whether a value has one of the JSON Schema types in `types`, joined by `|`.
 
-    An empty or unknown type permits every value.
+    A float without a fraction counts as an integer. Empty or unknown types permit every value.
     """
     allowed = set(types.split("|")) if types else set()
     if not allowed or not allowed <= _TYPES:
@@ -247,7 +256,7 @@ def checked_tool(catalogue: Catalogue, call: ToolCall) -> ToolSchema | CallOutco
 
 
 def with_nulls(tool: ToolSchema, arguments: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a call's arguments with null added for each missing parameter that is nullable."""
+    """Return a call's arguments with null added for each missing parameter that has `or_null`."""
     return {p.name: None for p in tool.takes if p.or_null} | dict(arguments)
 
 
@@ -359,7 +368,9 @@ class ListedTools:
 def joined(
     sources: Sequence[tuple[str, Catalogue]],
 ) -> tuple[Catalogue, dict[str, tuple[int, str]]]:
-    """Merge the tools of several sources.
+    """Merge the tools of several sources, each given as its name and its tools.
+
+    A tool whose name occurs more than once is renamed `SOURCE.TOOL`.
 
     Returns:
         The merged catalogue and, for each tool in it, the index of its source and its name in that

@@ -106,8 +106,9 @@ class GuardedTools:
 
     Args:
         ledger: Ledger that records writing calls before they are made; by default in memory.
-        approve: Callback that approves each writing call. Without it, writing calls need no
-            approval, but a call that may have been made already is refused.
+        approve: Callback that returns True to approve a writing call, False to decline it, and None
+            if the user cannot be asked. Without a callback, writing calls need no approval, but one
+            that was or may have been made already is refused.
     """
 
     def __init__(
@@ -150,13 +151,13 @@ class GuardedTools:
         return tuple({one.id: one for one in found}.values())
 
     def reset(self) -> None:
-        """Reset the environment and restore the full budget."""
+        """Reset the environment, the budget, the outcomes and a ledger in memory."""
         self._inner.reset()
         self._ledger.reset()
         self._outcomes, self._failures, self._waiting, self._used = [], {}, [], 0
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool with arguments of unknown provenance; a writing call is refused."""
+        """Call a tool with values of unknown provenance, with which writing calls are refused."""
         return self.call_with(call, {})
 
     def call_with(
@@ -218,7 +219,7 @@ class GuardedTools:
         """Record a writing call in the ledger, with the user's approval if needed.
 
         Returns:
-            The failure that prevents the call, or the id of its ledger entry.
+            The failure that prevents the call and None, or None and the id of its ledger entry.
         """
         asked, approved = None, None
         while True:
@@ -326,7 +327,10 @@ class Question:
     wrong: tuple[Unsupported, ...] = ()
 
     def text(self) -> str:
-        """Return the question: the call, with the source of each argument."""
+        """Return the question: the call, its arguments, and which of them the user has not stated.
+
+        It also says when an equal call was made, if one was. Secrets are redacted.
+        """
         proposed = self.proposed
         data = proposed.to_json()
         effect = "of unknown effect" if proposed.effect is Effect.UNKNOWN else proposed.effect.value
@@ -354,11 +358,12 @@ class Question:
 
 
 class AgentGuard:
-    """A guard for a third-party agent's tools: makes each call, refuses it or asks the user.
+    """A guard for a third-party agent's tools: makes each call, refuses it or questions the user.
 
     Args:
         schemas: JSON Schema of the arguments, by tool.
-        allowed: Effects that need no confirmation if the user has stated all argument values.
+        allowed: Effects that need no confirmation if the provenance of all argument values permits
+            it and no equal call was made before.
     """
 
     def __init__(
@@ -450,8 +455,8 @@ class GuardServer:
 
     Args:
         tools: Tools to list, in MCP format.
-        last: Callback that returns the upstream server's last reply, if any, which is forwarded
-            unchanged.
+        last: Callback that returns the upstream server's last reply, or None. The reply to a call
+            is forwarded unchanged.
     """
 
     def __init__(self, guard: AgentGuard, tools: Sequence[Mapping[str, Any]], last: Any) -> None:
@@ -564,7 +569,7 @@ class GuardServer:
 
 
 def mcp_tools(catalogue: Catalogue) -> list[dict[str, Any]]:
-    """Return the tools of a catalogue in MCP format, as far as their schemas are known."""
+    """Return the tools of a catalogue in MCP format, with the types and choices of parameters."""
     return [
         {"name": one.name, "description": one.description, "inputSchema": _input_schema(one)}
         for one in catalogue.tools

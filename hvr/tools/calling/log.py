@@ -65,10 +65,10 @@ class ValueOrigin:
 def trace(
     arguments: Mapping[str, Json], outcomes: Sequence[CallOutcome], request: Sequence[Json] = ()
 ) -> dict[str, ValueOrigin]:
-    """Return the origin of each argument.
+    """Return the origin of each argument: the request, a successful call's result, or unknown.
 
-    The request takes precedence over results, and later results over earlier ones. Values of
-    different types are never equal.
+    The request takes precedence over results, and later results over earlier ones. `request` has
+    the values in the user's request.
     """
     return {name: _origin(value, outcomes, request) for name, value in arguments.items()}
 
@@ -85,7 +85,10 @@ def _origin(value: Json, outcomes: Sequence[CallOutcome], request: Sequence[Json
 
 
 def same_value(one: Json, other: Json) -> bool:
-    """Return whether two values are equal in JSON: `true` differs from 1, but 1.0 equals 1."""
+    """Return whether two values are equal: 1.0 equals 1, but `true` does not.
+
+    Inside lists and objects, `true` equals 1.
+    """
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
@@ -123,7 +126,10 @@ def log_line(
     *,
     secrets: bool = False,
 ) -> dict[str, Json]:
-    """Return a call's log entry, which describes the result by its shape, without its values."""
+    """Return a call's log entry, which describes the result by its shape, without its values.
+
+    Secrets in the other values are redacted unless `secrets` is true.
+    """
     arguments: Json = dict(outcome.call.arguments)
     return {
         "time": time.astimezone(UTC).isoformat(),
@@ -140,14 +146,20 @@ def log_line(
 
 
 def error_text(outcome: CallOutcome, *, secrets: bool = False) -> str:
-    """Return a failure's error message on one line, shortened and with secrets redacted."""
+    """Return a failure's error message on one line and shortened.
+
+    Secrets are redacted unless `secrets` is true.
+    """
     # Redact before shortening: a secret cut off at the limit might no longer be recognised.
     text = outcome.error[: 2 * MAX_LOGGED_ERROR]
     return short(one_line(text if secrets else without_keys(text)), MAX_LOGGED_ERROR)
 
 
 def redacted(value: Json, depth: int = 0) -> Json:
-    """Return a value with secrets redacted, and without parts deeper than `MAX_KEPT_DEPTH`."""
+    """Return a value with secrets redacted.
+
+    Containers nested deeper than `MAX_KEPT_DEPTH` are replaced by their type.
+    """
     if isinstance(value, str):
         return without_keys(value)
     if isinstance(value, (list, dict)) and depth >= MAX_KEPT_DEPTH:
@@ -165,7 +177,10 @@ def redacted(value: Json, depth: int = 0) -> Json:
 
 
 def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
-    """Return a shortened value: the start of each string, the first items of each container."""
+    """Return a shortened value: the start of each string, the first items of each container.
+
+    Containers nested deeper than `MAX_SHOWN_DEPTH` are replaced by their type.
+    """
     if isinstance(value, str):
         return value[:characters]
     if isinstance(value, (list, dict)) and depth >= MAX_SHOWN_DEPTH:
@@ -181,7 +196,11 @@ def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
 
 
 def shape(value: Json, depth: int = 0) -> Json:
-    """Return the JSON types of a value: per key for an object, of the first item for a list."""
+    """Return the JSON types of a value: per key for an object, of the first item for a list.
+
+    Of an object, at most `MAX_SHAPE_KEYS` keys are kept. Below `MAX_SHOWN_DEPTH`, only the type of
+    a container is given.
+    """
     if depth >= MAX_SHOWN_DEPTH:
         return type_name(value)
     if isinstance(value, dict):
@@ -225,11 +244,15 @@ class SessionValues:
         self._found: dict[tuple[str, str], str] = {}
 
     def say(self, values: Iterable[Json]) -> None:
-        """Record statements of the user: values, or texts in which each word counts as a value."""
+        """Record statements of the user: values, or texts that contain values."""
         self._statements += [value for value in values if value not in self._statements]
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Record a result: its values count as found, and a single id in it as identified."""
+        """Record a successful call's result, whose values count as found.
+
+        An id counts as identified if it is the only one under its keys, and if the call's arguments
+        include a stated, identified or confirmed value and none of insufficient provenance.
+        """
         if not outcome.ok:
             return
         tool = outcome.call.tool
@@ -282,7 +305,7 @@ class SessionValues:
 
 
 def _is_stated(statement: Json, value: Json) -> bool:
-    """Return whether a value equals a statement or occurs in it as whole words."""
+    """Return whether a value equals a statement or occurs in it, as whole words or as a number."""
     if same_value(statement, value):
         return True
     if not isinstance(statement, str) or value is None or isinstance(value, (bool, list, dict)):
@@ -348,9 +371,10 @@ class LedgerEntry(JsonObject):
 
     Args:
         key: Idempotency key, derived from the tool and the arguments.
-        arguments: Arguments with secrets redacted.
+        arguments: Arguments; secrets are redacted unless the ledger keeps them.
+        request: Id of the request for which the call was made.
         time: Start time of the call, in ISO 8601.
-        error: Error message of the tool, if the call failed.
+        error: Error message of a failed call, or the evidence that settled an uncertain one.
     """
 
     id: str
@@ -376,8 +400,8 @@ class CallLedger:
     Args:
         path: Path of the ledger file, created with the first entry; None to keep the entries in
             memory.
-        request: Id of the current request. A call may be repeated for a different request, but not
-            for the same one.
+        request: Id of the current request. Only for a different request may a successful call be
+            repeated without asking.
         secrets: Whether to keep values in the arguments that look like secrets.
     """
 
@@ -407,7 +431,11 @@ class CallLedger:
             self._own.clear()
 
     def entries(self) -> tuple[LedgerEntry, ...]:
-        """Return all entries, ordered by the start of the calls."""
+        """Return all entries, ordered by the start of the calls.
+
+        Raises:
+            DataFileError: The file cannot be read or is not a ledger.
+        """
         lines, rest, end = self._new_lines()
         for number, line in enumerate(lines, self._lines + 1):
             self._take(line, number, self._entries)
@@ -426,8 +454,8 @@ class CallLedger:
     def before(self, call: ToolCall, *, own: bool = True) -> LedgerEntry | None:
         """Return the last equal call that must not be repeated without asking, if any.
 
-        That is a call that may have taken effect, in any request, or one that was made for this
-        request. `own` includes calls of this process.
+        That is a call that may have taken effect, in any request, or one that succeeded for this
+        request. Calls of this process count only if `own` is true.
         """
         key = key_of(call)
         for one in reversed(self.entries()):
@@ -439,7 +467,7 @@ class CallLedger:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the lock that prevents other processes from starting a call.
+        """Hold the lock on the ledger file that prevents other processes from starting a call.
 
         Hold it from checking for an equal call until the new entry is written.
         """
@@ -491,7 +519,7 @@ class CallLedger:
         )
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Record whether an uncertain call took effect, with the evidence `by`, in its entries."""
+        """Record whether an uncertain call took effect in its entries; `by` is the evidence."""
         state = CallState.DONE if done else CallState.NOT_DONE
         for one in self.entries():
             if one.key == key_of(call) and one.unclear:
@@ -515,7 +543,7 @@ class CallLedger:
         """Return the lines added to the file since the last read.
 
         Returns:
-            The complete lines, the incomplete last line, and its offset in the file.
+            The complete lines, the incomplete last line (empty if none), and its offset.
         """
         if self._path is None:
             return [], b"", 0
@@ -545,7 +573,7 @@ class CallLedger:
         except (KeyError, TypeError, ValueError):
             raise DataFileError(
                 f"{self._path}:{number}: not an entry of a ledger; keep the file, which records "
-                "calls that may have been made, and name another with --ledger"
+                "calls that may have been made, and use another for new calls"
             ) from None
 
 

@@ -151,7 +151,7 @@ class McpServer:
         url: URL of a running server (streamable HTTP); empty to use `command`.
         folder: Working folder of a local server; None for that of this process.
         env: Additional environment variables; the server inherits only a few from this process.
-        seconds: Time limit of a call in seconds.
+        seconds: Time limit in seconds for connecting, and for each call.
         trusted: Whether to trust the server's annotations about effects. Annotations of an
             untrusted server can only make its tools count as more dangerous.
     """
@@ -172,12 +172,17 @@ class McpServer:
 def open_server(value: Any, folder: Path, place: str) -> McpTools:
     """Start or connect to the server of an `mcp` entry in a `world.toml`.
 
+    Args:
+        folder: The world's folder, in which a local server runs.
+        place: Place of the entry, for error messages.
+
     Raises:
+        DataFileError: The entry is invalid.
         SimulatorError: The server cannot be reached.
     """
     server = decode(McpServer, value, f"{place}: mcp", DataFileError)
     if server.folder is not None:
-        raise DataFileError(f"{place}: mcp: unknown key 'folder': it is the world's folder")
+        raise DataFileError(f"{place}: mcp: remove 'folder': the server runs in the world's folder")
     return McpTools(replace(server, folder=folder))
 
 
@@ -210,11 +215,14 @@ class McpTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The tools that the server listed at the start, with the effects that it declares."""
+        """The valid tools that the server listed at the start.
+
+        Their effects follow from the server's annotations and the tools' names.
+        """
         return self._catalogue
 
     def reset(self) -> None:
-        """Restart a local server; a remote server keeps its state."""
+        """Restart a local server if a tool has been called; a remote server keeps its state."""
         if self._server.command and self._touched:
             self._reopen()
 
@@ -382,7 +390,8 @@ class McpTools:
 def content_of(answer: Any) -> Json:
     """Return a result's structured content, or else its texts, decoded if they are JSON.
 
-    Images and audio are replaced by their type, links and resources by their URI.
+    Images, audio, links and resources are replaced by their type and URI. Several parts make a
+    list; a single part stands alone.
     """
     structured: Json = answer.structured_content
     texts = [block.text for block in answer.content if block.type == "text"]

@@ -175,7 +175,7 @@ _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
 
 
 def sendable(media: str) -> bool:
-    """Return whether hvr can encode request bodies of a media type: JSON, forms or text."""
+    """Return whether hvr can encode request bodies of a media type: none, JSON, forms or text."""
     kind = _kind(media)
     return not media or kind in (FORM, MULTIPART) or _is_json(kind) or kind.startswith("text/")
 
@@ -240,7 +240,9 @@ def _in_header(field: RequestField, value: Json) -> str:
     plain = json.dumps(value) if field.as_json else _joined(field, value, ",", bool(field.explode))
     text = plain if field.as_json or not isinstance(value, str) else value
     if any(ord(sign) < 32 or ord(sign) > 255 or ord(sign) == 127 for sign in text):
-        raise ValueError(f"{quoted(field.name)} cannot be {quoted(value)}: it is a reserved header")
+        raise ValueError(
+            f"{quoted(field.name)} cannot be {quoted(value)}: headers must be Latin-1 text"
+        )
     return text
 
 
@@ -354,7 +356,15 @@ class OpenApiServer:
 
 
 def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
-    """Decode an `openapi` entry of a `world.toml`: a file name or a table."""
+    """Decode an `openapi` entry of a `world.toml`: a file name or a table.
+
+    Args:
+        folder: Folder that contains the file.
+        place: Place of the entry, for error messages.
+
+    Raises:
+        DataFileError: The entry is invalid.
+    """
     table: Any = {"file": value} if isinstance(value, str) else value
     kinds = {"file": str, "server": str, "seconds": (int, float), "auth": dict}
     good = isinstance(table, dict) and "file" in table and set(table) <= set(kinds)
@@ -368,7 +378,10 @@ def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
 
 
 def listed_operations(server: OpenApiServer) -> Catalogue:
-    """Return a document's operations as tools, without contacting the server."""
+    """Return a document's operations as tools, without contacting the server.
+
+    Operations whose body hvr cannot encode are left out.
+    """
     return _described(server)[2]
 
 
@@ -395,6 +408,7 @@ class OpenApiTools:
     the world names, never to one named by a single operation or a redirect.
 
     Raises:
+        DataFileError: The file is not an OpenAPI 3 document.
         UsageError: An environment variable with a secret is not set.
     """
 
@@ -413,7 +427,7 @@ class OpenApiTools:
         """Do nothing, since a remote server cannot be reset."""
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call an operation; an HTTP status other than success is a failed outcome."""
+        """Call an operation; an HTTP status that is not 2xx is a failed outcome."""
         tool = checked_tool(self._catalogue, call)
         if isinstance(tool, CallOutcome):
             return tool
@@ -503,7 +517,10 @@ class _Secrets:
             self._values[name] = value
 
     def added(self, request: HttpRequest, operation: ApiOperation) -> HttpRequest:
-        """Add the secrets of the first security alternative for which all secrets are set."""
+        """Add the secrets of the first security alternative for which all secrets are set.
+
+        Without such an alternative, return the request unchanged.
+        """
         for names in self._alternatives(operation):
             if names and all(name in self._values for name in names):
                 for name in names:

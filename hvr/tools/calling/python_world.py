@@ -88,7 +88,7 @@ class TypedFunction:
 
 
 def plain(value: Any) -> Any:
-    """Convert a value that JSON does not support; this is the `default` function for `json.dumps`.
+    """Convert a value that JSON does not support; use this as the `default` of `json.dumps`.
 
     Raises:
         TypeError: The value has no JSON form.
@@ -222,7 +222,7 @@ class PythonTools:
             self._state.update(copy.deepcopy(self._first))
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a function if the arguments match its schema; if it fails, restore the state."""
+        """Call a function if the arguments match its schema; after a failure, restore the state."""
         tool = checked_tool(self._catalogue, call)
         if isinstance(tool, CallOutcome):
             return tool
@@ -264,10 +264,13 @@ class PythonTools:
 
 
 def open_module(module: Any) -> PythonTools:
-    """Return the public functions of an imported module as tools that share its dictionary `state`.
+    """Return the public functions of an imported module as tools.
+
+    They share the module's dictionary `state`, if it has one.
 
     Raises:
         UsageError: The module's source code is not available.
+        DataFileError: The module has no public function.
     """
     name = module.__name__
     try:

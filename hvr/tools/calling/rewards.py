@@ -31,11 +31,12 @@ class ToolScore(Value):
 
     Attributes:
         reward: Reward from 0 to 1: 1 if the calls reach the goal state, otherwise at most `MISSED`.
-        reached: Whether the final state is the goal state.
+        reached: Whether the final state is the goal state and the limit on calls was kept.
         rewards: Shaping reward of each call (potential-based), from -1 to 1.
         right: Number of required changes that the calls made.
         needed: Number of required changes.
         wrong: Number of values other than the required changes that differ from the goal state.
+        failed: Number of calls that failed.
         says: Feedback for the model; empty if the goal state is reached.
     """
 
@@ -85,7 +86,10 @@ class ToolRewards:
     def scores(
         self, completions: Sequence[str | Sequence[Mapping[str, Any]]], *, discount: float = 1.0
     ) -> list[ToolScore]:
-        """Return the score of each completion: a text, or a message list in any log format."""
+        """Return the score of each completion: a text, or a message list in any log format.
+
+        `discount` is the learner's discount factor, which applies to the shaping rewards.
+        """
         return [self._score(completion, discount) for completion in completions]
 
     def _score(self, completion: str | Sequence[Mapping[str, Any]], discount: float) -> ToolScore:

@@ -52,7 +52,11 @@ class ToolSource:
 
 
 def read_sources(world: WorldFile) -> tuple[ToolSource, ...]:
-    """Return the tool sources of a world, in the order of its file."""
+    """Return the tool sources of a world, in the order of its file.
+
+    Raises:
+        DataFileError: The world has no tool source, or an invalid one.
+    """
     found: list[ToolSource] = []
     labels: set[str] = set()
     for kind, entry in _entries(world):
@@ -355,7 +359,10 @@ _HEADER = re.compile(r"^\s*\[")
 def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
     """Write tools' effects, by tool name, to the `[tools]` table of a world file, atomically.
 
-    The rest of the file stays unchanged, including comments. `UNKNOWN` cannot be written.
+    The rest of the file stays unchanged, including comments. `UNKNOWN` effects are ignored.
+
+    Raises:
+        DataFileError: The file cannot be read, or cannot be changed in this way.
     """
     with exclusive_writer(world.file):
         try:
@@ -452,7 +459,10 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
 
 
 def code_of(world: WorldFile) -> str:
-    """Return the first entry of `world.toml` that names code or a server to run, if any."""
+    """Return the first entry of `world.toml` that names code or a server to run.
+
+    The text is `KEY = VALUE`; empty if there is no such entry.
+    """
     if world.environment:
         return f"environment = {world.environment!r}"
     keys = (key for key in SOURCES if key in world.tools and key != "openapi")

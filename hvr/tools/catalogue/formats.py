@@ -36,7 +36,11 @@ MAX_SCHEMA_VALUES = 200
 def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
     """Return the properties of an object schema as the parameters of a call.
 
-    `readOnly` properties are left out. A required property that is nullable becomes optional.
+    `readOnly` properties are left out. A required property that is nullable becomes optional. If
+    there are more than `MAX_PARAMETERS`, optional ones are dropped first.
+
+    Args:
+        root: Document in which local references are resolved.
     """
     flat = _resolved(schema, root)
     found = []
@@ -60,13 +64,16 @@ def parameter(name: str, schema: Any, root: Any) -> ToolParameter:
 def schema_name(schema: Any) -> str:
     """Return the name of the entity that a schema describes, from its `$ref` or title.
 
-    The names of alternatives are joined by `|`.
+    The names of alternatives are joined by `|`. Without a name, the text is empty.
     """
     return "|".join(dict.fromkeys(_names(schema, 0)))
 
 
 def listed_name(schema: Any, root: Any) -> str:
-    """Return the entity name of the items of a list, or of the only list in a wrapper object."""
+    """Return the entity name of the items of a list, or of the only list in a wrapper object.
+
+    Without such a list or name, the text is empty.
+    """
     flat, marks = _parts(_resolved(schema, root), root)
     if marks:
         return str(flat["named"])
@@ -76,10 +83,11 @@ def listed_name(schema: Any, root: Any) -> str:
 
 
 def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
-    """Return all values nested in a result schema as outputs of a call.
+    """Return the values nested in a result schema as outputs of a call.
 
     A result that is neither an object nor a list of objects becomes one parameter named `result`.
-    Nullable values are optional; `writeOnly` values are left out.
+    Nullable values are optional; `writeOnly` values are left out. At most `MAX_SCHEMA_VALUES` are
+    returned; the most deeply nested ones are dropped first.
     """
     found: list[tuple[tuple[int, ...], ToolParameter]] = []
     todo = deque([_Place(_resolved(schema, root), "", True, (), (), "")])
@@ -254,7 +262,7 @@ _TYPES = {
 
 
 def referred(reference: str, root: Any) -> Any:
-    """Return the schema to which a local `$ref` points; None for any other reference."""
+    """Return the schema in `root` to which a local `$ref` points; None if there is none."""
     if not reference.startswith("#"):
         return None
     value = root
@@ -298,7 +306,10 @@ def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
     """Decode an entry of a tool list.
 
     Unless `trusted`, the entry's annotations about effects can only make the tool count as more
-    dangerous.
+    dangerous. `place` is the place of the entry, for error messages.
+
+    Raises:
+        DataFileError: The entry has no name, or its schema is invalid.
     """
     if not isinstance(record, dict):
         raise DataFileError(

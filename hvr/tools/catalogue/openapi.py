@@ -113,6 +113,7 @@ class ApiOperation:
 
     Args:
         path: Path template, relative to the server's URL.
+        fields: Encoding of each parameter, by its name in the tool.
         media: Media type of the body; empty if there is no body.
         servers: Server URLs of the operation or its path, with variables replaced by their
             defaults; empty if the document's servers apply.
@@ -145,6 +146,9 @@ def read_openapi(document: Mapping[str, Any], place: str) -> ApiDescription:
 
     The tool of an operation takes its path, query, header, cookie and body parameters, and gives
     the values in its first successful response.
+
+    Raises:
+        DataFileError: The document is not OpenAPI 3, or has no readable operation.
     """
     version = str(document.get("openapi", document.get("swagger")))
     if not version.startswith("3."):
@@ -175,7 +179,7 @@ class _Reader:
         self._resources = PathResources(*self._schema_names())
 
     def operations(self) -> Iterator[tuple[ApiOperation, bool]]:
-        """Yield each operation, and whether the document itself names it."""
+        """Yield each readable operation, and whether the document itself names it."""
         for path, item in self._paths.items():
             for method in _METHODS:
                 operation = item.get(method)

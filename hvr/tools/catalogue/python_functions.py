@@ -50,7 +50,10 @@ def read_functions(source: str, place: str) -> tuple[ToolSchema, ...]:
     Parameters have the types of their hints, the choices of `Literal` and enums, and descriptions
     from the docstring (Google, NumPy or reST style). If the return type is a class of the module
     with typed fields (a dataclass, `TypedDict` or pydantic model), these fields become the tool's
-    results. A hint that cannot be resolved permits every value.
+    results. A hint that cannot be resolved permits every value. `place` names the module in errors.
+
+    Raises:
+        DataFileError: The source is not valid Python, or has no public function.
     """
     try:
         module = ast.parse(source)

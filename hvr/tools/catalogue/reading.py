@@ -26,6 +26,7 @@ def read_catalogue(paths: Sequence[Path]) -> Catalogue:
     """Return the tools of several files, in the order of the files.
 
     Raises:
+        DataFileError: A file cannot be read, or has no valid tool.
         UsageError: Two tools have the same name.
     """
     files = [read_file(path) for path in paths]
@@ -43,6 +44,7 @@ def read_file(path: Path) -> Catalogue:
     """Return the tools of a file, without those whose description is invalid.
 
     Raises:
+        DataFileError: The file cannot be read, or has no valid tool.
         UsageError: Two tools have the same name.
     """
     if path.suffix == ".py":
@@ -65,8 +67,8 @@ def read_file(path: Path) -> Catalogue:
 def read_tool_graph(path: Path) -> ToolGraph:
     """Return the tools of a file with the links between them.
 
-    A file of schemas has no links. They are derived: each tool is linked to every tool that takes
-    one of its results, matched by the spelling of parameters.
+    A file of schemas has no links. They are derived: each tool is linked to every other tool that
+    takes one of its results. Descriptions and names decide which results fit.
 
     Raises:
         UsageError: A tool is duplicated, or a link names an unknown tool.

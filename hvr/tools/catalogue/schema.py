@@ -143,11 +143,9 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def effect_of_hints(hints: Mapping[str, Any], *, trusted: bool) -> Effect:
-    """Return the effect that a tool's MCP annotations state.
+    """Return the effect that a tool's MCP annotations state; UNKNOWN if they state none.
 
-    According to the protocol, a tool without `readOnlyHint` may be destructive unless
-    `destructiveHint` is false. Annotations of a server that is not `trusted` can only make the
-    effect more dangerous.
+    If the server is not `trusted`, only a true `destructiveHint` counts.
     """
     if hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True:
         return Effect.READS if trusted else Effect.UNKNOWN
@@ -165,7 +163,7 @@ def effect_of_method(method: str) -> Effect:
 
 
 def escalated_effect(effect: Effect, name: str, description: str = "") -> Effect:
-    """Return DESTRUCTIVE if a tool's name or description says so, otherwise `effect`."""
+    """Return `DESTROYS` if verbs in a tool's name or description say so, otherwise `effect`."""
     words = _words(name)
     first_words = _words(" ".join(description.split()[:2]))
     if any(_infinitive(verb.lower()) in _DESTROYING for verb in _ALSO.findall(description)):
@@ -178,7 +176,7 @@ def escalated_effect(effect: Effect, name: str, description: str = "") -> Effect
 
 
 def guessed_effect(name: str, description: str = "") -> Effect:
-    """Return the effect that a tool's name suggests: a guess, to be used only in questions."""
+    """Guess a tool's effect from its name and description; READS if no verb suggests another."""
     worst = escalated_effect(Effect.UNKNOWN, name, description)
     if worst is not Effect.UNKNOWN:
         return worst
@@ -204,7 +202,7 @@ _ENDS = re.compile(r"(?<=[.!?:;])\s+")
 
 
 def own_descriptions(descriptions: Sequence[str]) -> list[str]:
-    """Return the descriptions of a catalogue without sentences that many of them share.
+    """Return descriptions without sentences that `MIN_SHARED_DESCRIPTIONS` or more of them share.
 
     Schema generators often repeat a sentence about the whole service. A description that consists
     only of shared sentences stays unchanged.
@@ -362,7 +360,13 @@ class _Entities:
         )
 
     def _by_name(self, leaf: Words, own: Words, *, stated: bool = True) -> ParameterSubject | None:
-        """Return the entity kind and property that a name alone states; None if it states none."""
+        """Return the entity kind and property that a parameter's name states, or None.
+
+        Args:
+            leaf: Words of the name.
+            own: Words of the entity kind that the schema states; empty if unknown.
+            stated: Value of `stated` in the result.
+        """
         for start in range(len(leaf) - 1):
             for end in range(len(leaf) - 1, start, -1):
                 name, rest = _singular(leaf[start:end]), leaf[end:]

@@ -61,7 +61,8 @@ def complete_linkage(vectors: Vectors, least: LeastCosine) -> list[tuple[list[in
 
     Args:
         vectors: Unit vectors, shape (n, dimension).
-        least: Minimum cosine for two rows to share a cluster; above 1, they never do.
+        least: Callback that returns, for two slices of rows, the minimum cosine at which each pair
+            may share a cluster; above 1, the pair never does.
 
     Returns:
         For each cluster, its row indexes in ascending order and their minimum pairwise cosine (1
@@ -76,7 +77,10 @@ def complete_linkage(vectors: Vectors, least: LeastCosine) -> list[tuple[list[in
 
 
 def _similarities(vectors: Vectors, least: LeastCosine, start: int) -> Similarities:
-    """Return the pairwise cosines of one part of the rows; 0 for two rows that must stay apart."""
+    """Return the pairwise cosines of one part of the rows, times `_SCALE`.
+
+    They are 0 for pairs below their minimum cosine, and on the diagonal.
+    """
     part = vectors[start : start + MAX_ROWS]
     found = np.zeros((len(part), len(part)), dtype=np.int16)
     for first in range(0, len(part), _BLOCK):
@@ -145,7 +149,7 @@ class ParameterMeaning:
 
     Args:
         min_cosine: Minimum cosine between the slots' descriptions; 1 if they are equal.
-        by_user: Whether the user defined the meaning, rather than similarity.
+        by_user: Whether the user defined the meaning in a file of overrides.
         subject: Property that all slots hold, such as "id of pet"; empty if they are only similar.
     """
 
@@ -158,7 +162,12 @@ class ParameterMeaning:
 
 @dataclass(frozen=True)
 class Overrides:
-    """The user's decisions about which slots (`tool.parameter`) to join and which to separate."""
+    """The user's decisions about slots, which are written as `tool.parameter`.
+
+    Args:
+        same: Slots that share a meaning, by its name.
+        apart: Groups of slots, no two of which may share a meaning.
+    """
 
     same: Mapping[str, tuple[str, ...]]
     apart: tuple[tuple[str, ...], ...] = ()
@@ -170,7 +179,10 @@ NO_OVERRIDES = Overrides({})
 def read_overrides(path: Path) -> Overrides:
     """Read the user's decisions about slots (`tool.parameter`) from a file.
 
-    The file has a table of lists, `same`, and a list of lists, `apart`.
+    The TOML file has a table of lists, `same`, and a list of lists, `apart` (see `Overrides`).
+
+    Raises:
+        DataFileError: The file cannot be read, or has another form.
     """
     values = read_toml(path)
     same, apart = values.get("same", {}), values.get("apart", [])
@@ -212,7 +224,7 @@ def meanings(
             same name.
 
     Raises:
-        UsageError: The overrides mention an unknown parameter.
+        UsageError: The overrides mention an unknown parameter, or one under two meanings.
     """
     by_user, apart = _overridden(catalogue, overrides)
     taken = {slot for group in by_user.values() for slot in group}
@@ -320,7 +332,7 @@ def _family(kind: str) -> str:
 
 @dataclass(frozen=True)
 class _Kind:
-    """Slots that share a meaning because their descriptions are equal."""
+    """Slots of equal type whose subjects or, failing that, names and descriptions are equal."""
 
     text: str
     type: str
@@ -346,7 +358,7 @@ def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
 def _clusters(
     vectors: NDArray[np.float32], kinds: Sequence[_Kind], min_cosine: float
 ) -> list[tuple[list[int], float]]:
-    """Return clusters of kinds, each with the minimum cosine of any two members."""
+    """Return clusters of kinds as lists of indexes, each with the minimum cosine of two members."""
     # Sort by name, so that a limit on rows cuts between names.
     order = sorted(range(len(kinds)), key=lambda k: (kinds[k].leaf, k))
     leaves = _codes(kinds[k].leaf for k in order)
@@ -444,7 +456,10 @@ def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
 def _candidates(
     leaf: str, of: str, tried: dict[str, Iterator[int]], *, bare: bool
 ) -> Iterator[str]:
-    """Yield candidate names for a meaning; `tried` keeps the next number of each numbered name."""
+    """Yield candidate names for a meaning: `leaf` unless `bare`, `of.leaf`, then numbered names.
+
+    `tried` keeps the next number of each numbered name.
+    """
     if not bare:
         yield leaf
     yield f"{of}.{leaf}"

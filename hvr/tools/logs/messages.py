@@ -114,7 +114,7 @@ def trace(events: Iterable[Event]) -> Trace:
 def reports_error(value: Any) -> bool:
     """Return whether a result looks like an error.
 
-    It does if it is an object that contains little besides an error, or a text that begins with
+    It does if it is an object with an error and at most one other key, or a text that begins with
     "error".
     """
     if isinstance(value, dict):
@@ -275,7 +275,7 @@ def role_of(value: Record) -> str | None:
 
 
 def decoded(text: Any) -> Any:
-    """Decode a text that is JSON or a Python literal; return any other value unchanged."""
+    """Decode a text that is JSON or a Python list or dict; return any other value unchanged."""
     if not isinstance(text, str):
         return text
     try:
@@ -293,7 +293,10 @@ def decoded(text: Any) -> Any:
 
 
 def arguments_of(given: Any) -> tuple[Mapping[str, Any] | None, tuple[Any, ...]]:
-    """Return named and positional arguments; None in place of unreadable named ones."""
+    """Return the named and the positional arguments of a call.
+
+    A value that is not an object is a single positional argument; the named ones are then None.
+    """
     value = decoded(given)
     if value is None or value == "":
         return {}, ()

@@ -96,7 +96,10 @@ def _nodes(listed: list[Any]) -> Iterator[LoggedCall]:
 
 
 def _arguments(given: Any) -> Mapping[str, Any] | None:
-    """Return arguments by name, from an object or from TaskBench's list of names and values."""
+    """Return arguments by name, from an object or from TaskBench's list of names and values.
+
+    Any other value gives None.
+    """
     if isinstance(given, dict):
         return given
     if isinstance(given, list) and given:
@@ -124,7 +127,7 @@ def _number(end: Any) -> int:
 
 
 def to_record(plan: ToolPlan) -> Record:
-    """Return a plan as a record of TaskBench's format, the inverse of `taskbench_plan`."""
+    """Return a plan as a record of TaskBench's format, without results and positional arguments."""
     known = plan.calls if len(plan.calls) == len(plan.tools) else ()
     given = [call.arguments for call in known] or [None] * len(plan.tools)
     return {
@@ -163,7 +166,7 @@ class ReadPlan(JsonObject):
 
     Args:
         place: File name and record number, for error messages.
-        plan: The plan; without calls if none could be read.
+        plan: The plan; without tools if none could be read.
         format: Names of the record's formats; empty if none is known.
         skipped: Descriptions of the skipped parts, with counts.
         fault: Reason why no plan could be read; empty if one was.
@@ -205,6 +208,10 @@ def read_log(path: Path) -> tuple[ReadPlan, ...]:
     """Read the plans of a file in any known format, one plan per record.
 
     A record that cannot be read yields a plan with its `fault`; the other records are unaffected.
+    If most records are single messages or calls, the whole file is one log.
+
+    Raises:
+        DataFileError: The file cannot be read, or none of its records.
     """
     found = tuple(
         _read(value, number, f"{path}: record {number}")

@@ -126,7 +126,7 @@ class Binder:
         return len(self._every.get(number, ()))
 
     def finish_entity(self, number: int, call: ToolCall) -> None:
-        """Mark a call's entity as finished, if the call belongs to an "every …" goal."""
+        """Mark a call's entity as finished, if goal `number` is an "every …" goal."""
         place = self._every_place(number)
         if place is not None:
             self._passed.setdefault(number, []).append(at(call.arguments, place))
@@ -150,7 +150,10 @@ class Binder:
         query: EntityQuery,
         found: Identification,
     ) -> tuple[UserQuestion | None, Json]:
-        """Return the next entity of an "every …" goal, or a question about one of its entities."""
+        """Return a question about the entities of an "every …" goal, or None and its next entity.
+
+        The entity is None if none is left.
+        """
         if number not in self._passed:
             # Determine the entities once, at the start: the calls may change what matches.
             self._every[number] = [one.found.value for one in found.chosen]
@@ -319,7 +322,7 @@ class Binder:
         return tuple({key(one): one for one in ids if one is not None}.values())
 
     def _related(self, one: EntityCandidate, goal: GoalCall) -> bool:
-        """Return whether a value that the user stated belongs to an entity or an owner of it."""
+        """Return whether an entity meets a constraint, or shares an owner with a value stated."""
         if one.met:
             return True
         values: list[Json] = [v for _, _, v in given_leaves(goal.arguments) if v is not None]

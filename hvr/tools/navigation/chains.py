@@ -43,7 +43,13 @@ class _PricedStep:
 
 @dataclass(frozen=True)
 class _Reached:
-    """Minimum costs of facts and of each step's needs, and each fact's cheapest giver."""
+    """The facts and steps that can be reached.
+
+    Args:
+        facts: Minimum cost of each fact.
+        before: Minimum cost of a step's needs, by step index.
+        giver: Index of the step that gives a fact at this cost.
+    """
 
     facts: Mapping[Fact, int]
     before: Mapping[int, int]
@@ -57,7 +63,7 @@ def affordable_tools(
     costs: Mapping[str, int],
     asking: Mapping[str, int],
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools that can occur in a cheapest chain, in order; empty if no chain exists.
+    """Return the tools that may occur in a cheapest chain, in order; empty if no chain exists.
 
     Args:
         costs: Cost of a call of each tool; at least 1.
@@ -135,7 +141,7 @@ def _plan_cost(
 
 
 def _backward(steps: Sequence[_PricedStep], wanted: Collection[Fact]) -> dict[int, int]:
-    """Return, for each step, the cost of the cheapest path from its results to the goal."""
+    """Return the cost of the cheapest path from a step's results to the goal, by step index."""
     givers: dict[Fact, list[int]] = defaultdict(list)
     for number, step in enumerate(steps):
         for fact in step.gives:
@@ -221,7 +227,10 @@ class ToolChain:
 def navigation_tools(
     catalogue: Catalogue, found: Iterable[ParameterMeaning]
 ) -> tuple[NavigationTool, ...]:
-    """Return a catalogue's tools as planning operators, which need only required parameters."""
+    """Return a catalogue's tools as planning operators, which need only required parameters.
+
+    `found` must contain the meanings of all parameters and result values.
+    """
     from hvr.tools.catalogue.schema import Slot
 
     meaning = {slot: m.name for m in found for slot in m.slots}

@@ -134,9 +134,9 @@ class EntityGraph:
         return tuple(self._holders.get(_same(value), ()))
 
     def fit(self, number: int, constraint: NamedValue) -> ConstraintMatch:
-        """Return whether an entity satisfies a constraint on its nearest property of that name.
+        """Return how an entity matches a constraint, by its nearest property of that name.
 
-        A constraint without a name is satisfied by any property with its value.
+        A constraint without a name is met by any property with its value, and never broken.
         """
         wanted, words = plain(constraint.value), singular_words(leaf_of(constraint.name))
         for values in self._described(number, words):
@@ -153,7 +153,7 @@ class EntityGraph:
         )
 
     def shown_alike(self, one: int, other: int, name: str) -> bool:
-        """Return whether an object that gave entity `one` a property also describes entity `other`.
+        """Return whether an object whose property `name` describes `one` also describes `other`.
 
         Objects at the same place in a tool's results are assumed to have the same properties.
         """
@@ -162,11 +162,11 @@ class EntityGraph:
         return any(some & self._entities[other].places for some in places)
 
     def property(self, number: int, name: str) -> tuple[Json, ...]:
-        """Return a property's values, from the entity or the nearest linked entity that has it."""
+        """Return a property's values, of the entity or the nearest linked one; empty if unknown."""
         return tuple(next(self._described(number, singular_words(leaf_of(name))), ()))
 
     def known_of(self, value: Json) -> frozenset[EntityProperty]:
-        """Return the properties of the entities that a value names and of their linked entities."""
+        """Return the properties of the `holders` of a value and of the entities above them."""
         known: dict[Words, list[Json]] = {}
         for number in self.holders(value):
             for level in self.levels(number):
@@ -193,11 +193,14 @@ class EntityGraph:
         return not self._entities[number].properties
 
     def above(self, number: int) -> frozenset[int]:
-        """Return an entity and all entities that it belongs or refers to, transitively."""
+        """Return an entity and those above it, up to `MAX_LINK_DEPTH` links away."""
         return frozenset(n for level in self.levels(number) for n in level)
 
     def levels(self, number: int, *, up: bool = True) -> list[list[int]]:
-        """Return an entity, then the entities above (or below) it, grouped by distance."""
+        """Return an entity, then the entities above it, grouped by distance up to `MAX_LINK_DEPTH`.
+
+        If `up` is false, return the entities below it instead.
+        """
         seen, levels = {number}, [[number]]
         for _ in range(MAX_LINK_DEPTH):
             some = [self._entities[n].above if up else self._entities[n].below for n in levels[-1]]
@@ -207,7 +210,7 @@ class EntityGraph:
         return levels
 
     def described(self, number: int) -> dict[str, Json]:
-        """Return the properties of an entity that have one value, to describe it to people."""
+        """Return the properties of an entity with exactly one value, to describe it to people."""
         return {
             " ".join(sorted(words)): values[0]
             for words, values in self._entities[number].properties.items()
@@ -215,7 +218,10 @@ class EntityGraph:
         }
 
     def _described(self, number: int, words: Words, *, like: bool = False) -> Iterator[list[Json]]:
-        """Yield an entity's values of a property, one list for each distance from the entity."""
+        """Yield an entity's values of a property, one list per distance at which there are any.
+
+        Without `words`, all properties count. If `like` is true, partial names count too.
+        """
         upward, downward = self.levels(number), self.levels(number, up=False)
         for up, down in zip(upward, downward, strict=True):
             found = [
@@ -342,7 +348,10 @@ class EntityGraph:
 
 
 def _own_id(value: dict[str, Json], kind: Words, whole: tuple[str, Json] | None) -> str:
-    """Return the name of the property that identifies an object; empty if it has none."""
+    """Return the name of the property that identifies an object; empty if it has none.
+
+    `whole` is the name and value of the argument that identifies the object, if any.
+    """
     plain_values = {n: v for n, v in value.items() if v is not None and not _has_parts(v)}
     ids = [name for name in plain_values if last_word(name) in KEY_WORDS]
     if whole is not None:

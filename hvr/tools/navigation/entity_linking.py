@@ -67,7 +67,7 @@ class Identification:
         chosen: Best candidates, one per value. If there is one, it is the identified value.
         open: Candidates to query further before one is chosen, most likely first.
         lacking: Names of the unknown properties of the candidates in `open`.
-        matched: Whether some candidate is known to match the query.
+        matched: Whether a candidate in `open` is known to satisfy all constraints.
         knowledge: Number of candidates plus number of constraints known to be satisfied or
             violated.
         met: Maximum number of the query's constraints that a candidate satisfies.
@@ -290,7 +290,8 @@ def _least(
 def names_entity(name: str, parameter: ToolParameter | None, readers: Iterable[ToolSchema]) -> bool:
     """Return whether a value identifies an entity, rather than being one of its properties.
 
-    It does if its name says so, or if some tool looks up entities by this parameter alone.
+    It does if its name says so, or if some tool in `readers` looks up entities by this parameter
+    alone. Numbers, booleans and parameters with choices need a name that ends in `ID_WORDS`.
 
     Args:
         name: Name of the parameter, or of a key of an object parameter.

@@ -151,7 +151,7 @@ def direct_chain(
     tools: Sequence[NavigationTool],
     counts: Mapping[str, CallCounts],
 ) -> ToolChain | None:
-    """Return the chain of the goal calls alone; None if they need values from other calls.
+    """Return the chain of the open goal calls alone; None if it would not reach the goal.
 
     Every chain contains the goal calls, so no chain is cheaper.
     """
@@ -194,7 +194,7 @@ class ToolFacts:
         return said
 
     def next_of(self, label: str) -> NextCall | None:
-        """Return the next call for a step; None if the step cannot be executed now."""
+        """Return the next call for the step `label` of a chain; None if it cannot be made now."""
         found = self.steps.next()
         if found is None or self.chain.label(found) != label:
             found = self.steps.next(self.chain.tool(label))
@@ -204,7 +204,7 @@ class ToolFacts:
         return self._labels[action]
 
     def sent(self) -> dict[str, Any]:
-        """Return the last call in the form in which events of a run record actions."""
+        """Return the last call as an action in a run's events; empty before the first call."""
         return self._sent
 
     def observe(self) -> Observation:
@@ -348,13 +348,17 @@ def proposed_calls(
     catalogue: Catalogue,
     found: Iterable[ParameterMeaning],
 ) -> tuple[str, ...]:
-    """Return the writing calls that would enable the goals that tools refused.
+    """Return the writing calls that would enable the goals that have not been reached.
 
     Only confirmed enablers are proposed, and only if a proven chain with them reaches all goals.
 
     Args:
+        goals: Names of the goals' tools.
         said: Meanings whose values the user has given.
-        outcomes: Calls of the run that did not reach the goals.
+        outcomes: Outcomes of the run's calls.
+
+    Returns:
+        The names of the tools in order; empty if there are none.
 
     Raises:
         PlannerError: The planner failed or ran out of time.

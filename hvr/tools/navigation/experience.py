@@ -148,7 +148,10 @@ class Passing:
         self._seen: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def take(self, outcome: CallOutcome) -> list[ValueFlow]:
-        """Return the values that a call took from results: parameter, tool and result path."""
+        """Return parameter, tool and result path of each argument taken from an earlier result.
+
+        The result of the call itself is then recorded for later calls.
+        """
         found = [
             (name, *self._seen[key(value)])
             for _, name, value in given_leaves(outcome.call.arguments)

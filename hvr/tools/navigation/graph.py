@@ -75,7 +75,7 @@ class CallEvidence:
         )
 
     def older(self) -> CallEvidence:
-        """Return the evidence after a review, which stores the current weight (eq. 14)."""
+        """Return the evidence after a review, which stores the weight (NaviAgent, eq. 14)."""
         if not self.new_successes + self.new_failures:
             return self
         return CallEvidence(
@@ -292,8 +292,9 @@ class NavigationGraph:
     def with_tool(self, tool: GraphTool) -> NavigationGraph:
         """Return the graph with a tool added, or with its schema replaced. Costs O(degree).
 
-        Observations are kept, except for parameters that the tool no longer takes. A tool that was
-        marked as gone becomes usable again.
+        Observations are kept, except those of parameters that the tool no longer takes, and of
+        results that it no longer declares and never gave. A tool that was marked as gone becomes
+        usable again.
         """
         old = self.tools.get(tool.name)
         inputs, outputs = self.inputs, self.outputs
@@ -319,7 +320,10 @@ class NavigationGraph:
         )
 
     def without_tool(self, name: str, time: float) -> NavigationGraph:
-        """Return the graph with a tool marked as gone; its observations are kept."""
+        """Return the graph with a tool marked as gone; its observations are kept.
+
+        If the tool is unknown, the graph is unchanged.
+        """
         if name not in self.tools:
             return self
         return replace(self, absent=self.absent.set(name, Absence(time, time, gone=True)))
@@ -328,7 +332,7 @@ class NavigationGraph:
         """Return the graph after an observed call. Costs O(degree).
 
         The result does not depend on the order of calls. An unknown tool or undeclared result is
-        added to the graph. A removed tool is restored if its call succeeds.
+        added to the graph. A removed tool is restored if its call succeeds, unless it is gone.
         """
         tool = self.tools.get(seen.tool) or GraphTool(seen.tool)
         ok, time = seen.ok, seen.time
@@ -393,10 +397,10 @@ def prune_score(tool: GraphTool, most: int, pruning: Pruning = PRUNING) -> float
 def evolved(graph: NavigationGraph, time: float, pruning: Pruning = PRUNING) -> NavigationGraph:
     """Return the graph after a review at `time` (seconds since 1970, UTC), which must not go back.
 
-    First, each tool that scores above the threshold is removed, unless its last call succeeded.
-    Next, a share of all removed tools, at least one, is put on trial until the next review, the
-    longest waiting first. Finally, the current weights are stored, so that later calls count for 1
-    - e of them. Costs O(nodes + links).
+    First, each tool that has failed and scores above the threshold is removed, unless its last
+    call succeeded. Next, a share of the removed tools that still exist, at least one, is put on
+    trial until the next review, the longest waiting first. Finally, the current weights are stored,
+    so that later calls count for 1 - `WEIGHT_DECAY` of them. Costs O(nodes + links).
     """
     most = max((tool.evidence.count for tool in graph.tools.values()), default=0)
     # A trial ends with the next review; a tool that worked has already been restored.

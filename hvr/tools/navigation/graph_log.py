@@ -90,7 +90,11 @@ def event_lines(events: Iterable[GraphEvent]) -> str:
 
 
 def read_events(path: Path) -> Iterator[GraphEvent]:
-    """Yield the events of a log, ignoring an incomplete last line."""
+    """Yield the events of a log, ignoring an incomplete last line.
+
+    Raises:
+        DataFileError: The log cannot be read, or a line is not an event.
+    """
     for number, record in read_log(path):
         yield event_of(record, f"{path}: line {number}")
 
@@ -130,7 +134,11 @@ def event_record(event: GraphEvent) -> dict[str, Any]:
 
 
 def event_of(record: Any, place: str) -> GraphEvent:
-    """Return the event encoded in a log record."""
+    """Return the event encoded in a log record.
+
+    Raises:
+        DataFileError: The record is not an event; the message begins with `place`.
+    """
     try:
         kind = record["event"]
         if kind == "tool":
@@ -230,8 +238,8 @@ _NOT_THE_TOOL = frozenset(
 class MeaningNames:
     """The names of slots (parameters and result values) in the graph.
 
-    A slot that no schema declares gets the name of the meaning with the same last component, or
-    else a name composed of the tool's and the slot's own.
+    A declared slot is named by its meaning. Any other slot is named by the last component of its
+    path if a meaning has that name, or else `TOOL.COMPONENT`.
     """
 
     def __init__(self, catalogue: Catalogue, found: Iterable[ParameterMeaning] = ()) -> None:
@@ -268,6 +276,9 @@ def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Ite
     Args:
         lines: Records of a log (`hvr.tools.calling.log`), in order. Calls with equal `run` and
             `world` form one session; records without `run` form one session per world.
+
+    Raises:
+        DataFileError: A record is not a logged call.
     """
     runs: dict[tuple[str, str], list[str]] = {}
     worked: dict[tuple[str, str], str] = {}
@@ -321,7 +332,7 @@ def _observation(
 
 
 def _places(shape: Any, at: str = "") -> Iterator[str]:
-    """Yield the paths of the values in a result, written as in schemas: `flights[].id`."""
+    """Yield the paths of the values in a result's shape, written as in schemas: `flights[].id`."""
     if isinstance(shape, dict):
         for key, inner in shape.items():
             yield from _places(inner, f"{at}.{key}" if at else str(key))
@@ -368,6 +379,7 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> 
 
     Raises:
         UsageError: `days` is negative.
+        DataFileError: A log cannot be read.
     """
     if days < 0:
         raise UsageError(f"days between reviews must be 0 or more, got {days:g}")
@@ -389,7 +401,10 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> 
 
 
 def with_reviews(seen: Iterable[ObservedCall], days: float) -> Iterator[GraphEvent]:
-    """Yield observations, with a review of the graph after every `days` days."""
+    """Yield observations, with a review of the graph after every `days` days; 0 for no reviews.
+
+    A review comes before the first observation that is at least `days` after the last review.
+    """
     due: float | None = None
     for observation in seen:
         if days:

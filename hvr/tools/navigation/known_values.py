@@ -167,13 +167,19 @@ class ParameterMatcher:
         )
 
     def meaning(self, taker: str, parameter: str) -> ParameterMeaning | None:
-        """Return the meaning of a tool's parameter; if `taker` is empty, the meaning so called."""
+        """Return the meaning of a tool's parameter, or None if it is unknown.
+
+        If `taker` is empty, return the meaning named `parameter`.
+        """
         if not taker:
             return self._named.get(parameter)
         return self._taken.get((taker, parameter))
 
     def alike(self, taker: str, parameter: str, other: str, name: str) -> float:
-        """Return how well one parameter accepts another parameter's values, from 0 to 1."""
+        """Return how well one parameter accepts another parameter's values, from 0 to 1.
+
+        `taker` has the parameter `parameter`; `other` has the parameter `name`.
+        """
         one, two = self.meaning(taker, parameter), self.meaning(other, name)
         if one is not None and two is not None:
             if one is two:
@@ -268,7 +274,10 @@ class KnownValues:
         return self.matcher(taker, parameter, found.tool, found.path)
 
     def matching(self, parameter: str, taker: str = "") -> list[KnownValue]:
-        """Return the values that match a parameter, best first and, among equals, latest first."""
+        """Return the values that match a parameter, best first and, among equals, latest first.
+
+        `taker` is the parameter's tool; empty if the user asks for the value itself.
+        """
         place = parameter, taker
         if place not in self._matching:
             ranked = [
@@ -296,7 +305,10 @@ class KnownValues:
 
 
 def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
-    """Yield each scalar value in a result, and each key that is data, with its path pattern."""
+    """Yield each scalar value in a result, and each key that is data, with its path pattern.
+
+    Outer values come first; the rest after `MAX_RESULT_VALUES` are left out.
+    """
     todo: list[tuple[tuple[str, ...], Json]] = [((), result)]
     seen = 0
     for path, value in todo:
@@ -344,7 +356,11 @@ def _with_floats(value: Json) -> Json:
 
 
 def keys_are_data(value: Mapping[str, Json]) -> bool:
-    """Return whether an object's keys are data, such as ids, rather than names of properties."""
+    """Return whether an object's keys are data, such as ids, rather than names of properties.
+
+    They are if all values are objects, and each of these contains its key as a value or all keys
+    contain digits.
+    """
     inner = list(value.values())
     if not inner or not all(isinstance(one, dict) for one in inner):
         return False

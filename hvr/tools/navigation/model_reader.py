@@ -226,14 +226,22 @@ def reading_of(
     text: str,
     given: Mapping[str, Json],
 ) -> ReadRequest:
-    """Return the reading in a model's answer, reduced to what the request supports."""
+    """Return the reading in a model's answer, reduced to what the request supports.
+
+    Args:
+        text: Request that the model was asked to read.
+        given: Values that the user gives in addition, by parameter or meaning.
+    """
     return _Checker(catalogue, meanings, text, given).read(answer)
 
 
 def faults_of(
     answer: Mapping[str, Any], catalogue: Catalogue, values: Iterable[str]
 ) -> Iterator[str]:
-    """Yield one message per unknown name or invalid argument in an answer that fits the schema."""
+    """Yield the errors in an answer that fits the schema: missing parts, unknown names, arguments.
+
+    `values` has the names of values that the model may use.
+    """
     tools = {tool.name: tool for tool in catalogue.tools}
     move = answer["move"]
     goals, asks, known = (answer.get(key, []) for key in ("goals", "ask", "known"))

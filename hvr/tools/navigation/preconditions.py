@@ -35,8 +35,8 @@ class Enabler:
     Args:
         shared: Pairs of a parameter of `tool` and a parameter of `by` that always had the same
             value.
-        well: Number of entities that confirm the hypothesis.
-        refused: Number of entities that refute it.
+        well: Number of different calls of `tool` that confirm the hypothesis.
+        refused: Number of different calls of `tool` that refute it.
     """
 
     tool: str
@@ -213,6 +213,7 @@ class LearntConditions:
 
     Args:
         states: Observed values by property.
+        candidates: Hypothesis about each property that seems to matter.
         seen: Digests of the entities already counted.
     """
 
@@ -321,7 +322,11 @@ def conditions_path(graph: Path) -> Path:
 
 
 def read_conditions(path: Path) -> LearntConditions:
-    """Read learnt conditions from a file; a missing file counts as empty."""
+    """Read learnt conditions from a file; a missing file counts as empty.
+
+    Raises:
+        DataFileError: The file cannot be read, or has another format.
+    """
     if not path.exists():
         return LearntConditions()
     document: Any = read_json(path)

@@ -236,7 +236,10 @@ class _Values:
     def _of_one_entity(
         self, found: Mapping[str, Sequence[tuple[float, Json]]]
     ) -> Iterator[tuple[int | None, Mapping[str, Sequence[Json]]]]:
-        """Yield the values that belong to one entity and its owners, by parameter."""
+        """Yield entities with the values of each parameter, of the entity or its nearest owners.
+
+        `found` has the candidate values by parameter. If it is empty, yield None without values.
+        """
         if not found:
             yield None, {}
             return
@@ -412,14 +415,18 @@ class CallAttempts:
         return self._failed.get(call_key(call), 0) >= most
 
     def is_futile(self, call: ToolCall, done: int) -> bool:
-        """Return whether a failed call need not be repeated, because nothing has changed."""
+        """Return whether a failed call must not be repeated.
+
+        That is so after `MAX_REPEATED_FAILURES` failed repetitions, unless a goal has been
+        completed since the call failed.
+        """
         return (
             self._futile_tries >= MAX_REPEATED_FAILURES
             and self._failed_in.get(call_key(call)) == done
         )
 
     def resting(self, tool: str) -> bool:
-        """Return whether a tool rests after a failure, for 1, 2, 4 … calls."""
+        """Return whether a tool rests after failures: for 1, 2, 4 … calls, at most 15."""
         return self._rests.get(tool, 0) > self._made
 
     def tried(self, level: RetryLevel, done: int) -> set[str]:
@@ -437,7 +444,11 @@ class CallAttempts:
         return tried
 
     def allow_refused(self, left: Collection[int]) -> list[int]:
-        """Permit refused calls once more after a change of state, and return the goals to retry."""
+        """Permit refused calls once more, because the state has changed.
+
+        Returns:
+            The goals to retry among those given up (`left`).
+        """
         again = []
         for name, goal in self._refused.items():
             if goal is None:

@@ -110,7 +110,7 @@ def open_argument(parameter: ToolParameter, query: EntityQuery | None = None) ->
 
 
 def leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Argument]]:
-    """Yield each scalar or query in arguments, with its place and its name."""
+    """Yield each scalar or query in arguments, with its place and its nearest enclosing key."""
     todo: list[tuple[Place, str, Argument]] = [((k,), k, v) for k, v in arguments.items()]
     while todo:
         place, name, value = todo.pop(0)
@@ -133,7 +133,11 @@ def scalars_in(arguments: Mapping[str, Argument]) -> Iterator[Json]:
 
 
 def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
-    """Return the values, among `values`, in the same object or row of parallel lists as a place."""
+    """Return those of `values` that are in the same list item as a place.
+
+    Without a list on the path, there are none. Items with the same index in parallel lists count as
+    the same item.
+    """
     row = row_of(place)
     return [
         value

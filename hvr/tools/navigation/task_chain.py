@@ -117,7 +117,7 @@ class TaskChain:
         return label if number is None else self._steps.request.goals[number].tool
 
     def asked(self, name: str) -> str:
-        """Return how a question to the user names a missing value."""
+        """Return how a question to the user names the missing value of the fact `name`."""
         slot = next((slot for slot in self._slots if slot.name == name), None)
         return name if slot is None else self._meaning(*slot.taker)
 
@@ -193,9 +193,13 @@ def _labels(goals: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]
 
 @dataclass(frozen=True)
 class ToolDomain:
-    """The PDDL domain and problem of a task, with the original names of their PDDL names.
+    """The PDDL domain and problem of a task.
 
     The action of a tool is named `call-` followed by the tool's PDDL name.
+
+    Args:
+        meanings: PDDL name of each meaning.
+        tools: PDDL name of each tool.
     """
 
     domain: Domain

@@ -61,7 +61,7 @@ class NextCall:
     Args:
         goal: Index of the goal call that it makes; None if it is a query.
         why: Reason for the call, as a clause.
-        serves: Index of the goal call that needs this query.
+        serves: Index of the goal call that needs this query; None if it is no query for a value.
         sources: Source of each value of a goal call, by place.
     """
 
@@ -187,7 +187,11 @@ class TaskSteps:
         return {n: self.left.get(n, self._why.get(n, none)) for n in numbers}
 
     def next(self, tool: str = "") -> NextCall | None:
-        """Return the next call, if `tool` is given only of that tool; None if no call helps."""
+        """Return the next call; None if no call helps.
+
+        If `tool` is given, only its calls are considered, and queries that show whether a failed
+        call took effect.
+        """
         if self._spent:
             return None
         for number, call in list(self._uncertain.items()):
@@ -473,7 +477,7 @@ class ToolGoals:
     """Goals in a tool world, given by meaning.
 
     Args:
-        done: Tools to call, by default in this order.
+        done: Tools to call, in any order.
         known: Meanings for which values must be found.
         values: Values that the request gives, by meaning.
         request: Request in words, shown to people.

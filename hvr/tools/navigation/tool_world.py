@@ -116,7 +116,12 @@ class ToolPlanner:
         tools: ToolEnvironment | None = None,
         name: str = "",
     ) -> Decision:
-        """Return the next move and the cheapest proven chain; see `ToolWorld.plan`."""
+        """Return the next move and the cheapest proven chain; see `ToolWorld.plan`.
+
+        Args:
+            tools: Environment of the tools; None if only their descriptions are known.
+            name: Name of the world.
+        """
         if (read := self._read(goals)) is not None and read.request is None:
             ask = tuple(question.name for question in read.questions)
             return Decision(read.move or NextMove.ASK, read.why, ask=ask)
@@ -133,7 +138,11 @@ class ToolPlanner:
     def request(
         self, goals: tuple[str, ...], values: Mapping[str, Json]
     ) -> tuple[ToolRequest, Learnt, str]:
-        """Return the request for goals and values, the knowledge to use, and the request's text."""
+        """Return the request for goals and values, the knowledge to use, and the request's id.
+
+        Raises:
+            UsageError: A tool or value does not exist, or a request in words leads to no call.
+        """
         found, text = self._meanings, ", ".join(goals)
         learnt = Learnt(meanings=found)
         matcher = ParameterMatcher(learnt.experience.flow, found)
@@ -197,7 +206,7 @@ class ToolWorld:
 
         Args:
             policy: Call budget, dry-run mode and log.
-            session: Id of the session; each writing call is made at most once per session.
+            session: Id of the session, within which the user must confirm repeated writing calls.
         """
         schemas = {one["name"]: one["inputSchema"] for one in self.listed}
         ledger = self._ledger.for_request(session)
@@ -228,6 +237,7 @@ class ToolWorld:
 
         Raises:
             UsageError: A tool or value does not exist.
+            PlannerError: The planner failed or ran out of time.
         """
         return self._planner.plan(goals, values, self._tools, self._world.name)
 
@@ -251,6 +261,7 @@ class ToolWorld:
         Raises:
             UsageError: A tool or value does not exist, or the request in words leads to no call.
             DataFileError: The ledger cannot be read or written.
+            PlannerError: The planner failed or ran out of time.
         """
         request, learnt, text = self._planner.request(goals, values)
         guarded = GuardedTools(
@@ -272,7 +283,7 @@ class ToolWorld:
     ) -> ToolResult:
         """Carry out a request without blocking the event loop; see `run`.
 
-        If the task is cancelled, the run stops before its next writing call.
+        If the task is cancelled, the run stops at its next event or before its next writing call.
         """
         events = self.events(*goals, approve=approve, policy=policy, **values)
         try:
@@ -305,8 +316,8 @@ class RunEvents:
     """The events of a run in a background thread, followed by its result.
 
     Args:
-        carry: Function that carries out the request. It gets a callback for each event and a
-            callback before each writing call; the latter raises an exception once the run is
+        carry: Function that carries out the request. It must call its first argument with each
+            event, and its second before each writing call; both raise an exception once the run is
             closed.
     """
 
@@ -338,6 +349,7 @@ class RunEvents:
 
         Raises:
             HvrError: The run failed.
+            asyncio.CancelledError: The run was closed.
         """
         self._thread.join()
         if self._error is not None:
@@ -346,7 +358,7 @@ class RunEvents:
         return self._result
 
     def close(self) -> None:
-        """Stop the run before its next writing call, and wait for it to end."""
+        """Stop the run at its next event or before its next writing call, and wait for the end."""
         self._closed.set()
         self._thread.join()
 
