@@ -128,13 +128,17 @@ class Compiler:
     def condition(
         self, formula: Expression, binding: Binding, positive: bool = True
     ) -> Conjunction:
-        """Compile a formula, or its negation unless `positive`. Preferences count as true."""
+        """Compile a formula, or its negation unless `positive`. Preferences count as true.
+
+        Raises:
+            GroundingLimitError: A quantifier has too many instances.
+        """
         return run_trampoline(self._condition(formula, binding, positive))
 
     def _flat(
         self, formula: Expression, binding: Binding, positive: bool = True
     ) -> Conjunction | None:
-        """Return a formula that is compiled without recursion, as most are; otherwise None."""
+        """Compile a formula without recursion, as for most; return None if that is impossible."""
         if not (isinstance(formula, And) and positive):
             return self._known(formula, binding, positive)
         parts: list[Conjunction] = []
@@ -382,6 +386,9 @@ class Compiler:
         """Yield the bindings for which the static part of `body` is true (false if not `positive`).
 
         Under all other bindings, the whole body is false (or true).
+
+        Raises:
+            GroundingLimitError: The quantifier has too many instances.
         """
         task = self.task
         literals = [
@@ -523,7 +530,8 @@ def _ground_condition(task: Task, literals: list[tuple[Atom, bool]]) -> Conjunct
 def template_of(task: Task, schema: ActionSchema) -> Template | None:
     """Prepare a schema for fast grounding.
 
-    Returns None if the schema is not a conjunction of literals, or has only one ground action.
+    Returns None if the condition or effect is not a conjunction of literals, or if the schema has
+    no parameters.
     """
     if not schema.parameters:
         return None

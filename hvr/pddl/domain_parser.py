@@ -71,7 +71,12 @@ def requirements(reader: ListReader, group: Group) -> frozenset[str]:
 def define(
     reader: ListReader, what: str, sections: tuple[str, ...], unsupported: dict[str, str]
 ) -> tuple[Word, list[tuple[Word, Group]]]:
-    """Return the name and the sections of `(define (what name) (:section …) …)`."""
+    """Return the name and the sections of `(define (what name) (:section …) …)`.
+
+    Args:
+        sections: The keywords of the sections that are allowed.
+        unsupported: Further keywords, which raise an UnsupportedPddlError, with their features.
+    """
     shape = f"(define ({what} name) …)"
     source = reader.source
     nodes = read_nodes(source)
@@ -185,7 +190,10 @@ def continuous_effect(reader: ExpressionReader, group: Group, scope: Scope) -> C
 
 
 def _rate(reader: ExpressionReader, node: Node, scope: Scope) -> Steps[NumericExpression | None]:
-    """Return the coefficient of #t in an expression linear in #t, or None if it has no #t."""
+    """Return the coefficient of #t in an expression, or None if it has no #t.
+
+    An expression that is not linear in #t is an error.
+    """
     if isinstance(node, Word):
         return _ONE if node.text == "#t" else None
     if not node.items or not isinstance(node.items[0], Word):

@@ -483,7 +483,7 @@ def _map_leaves(
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:
-    """Return the direct subexpressions in order, including the conditions of effects."""
+    """Return the direct subexpressions in order, with conditions of effects but without numbers."""
     match expression:
         case Not(operand):
             return (operand,)
@@ -522,7 +522,7 @@ def with_parts(expression: Expression, parts: Iterable[Expression]) -> Expressio
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
-    """Yield an expression and all its subexpressions in text order."""
+    """Yield an expression and its subexpressions, except numeric ones, in text order."""
     stack = [expression]
     while stack:
         item = stack.pop()

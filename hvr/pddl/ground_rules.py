@@ -224,7 +224,7 @@ class GroundRules:
         return count <= _MOST_INSTANCES and count * size <= _MOST_BYTES
 
     def _reach_state(self, bits: int) -> None:
-        """Create the instances that become possible by atoms which were never true before."""
+        """Create the instances that atoms make possible which have never been true before."""
         if self._started:
             for index in set_bits(bits):
                 self._reach(1 << index)
@@ -255,7 +255,10 @@ class GroundRules:
         return self._instances[made:]
 
     def _join(self, number: int, clause: HornClause, seed: Binding, skip: int | None) -> None:
-        """Create the instances of a clause that match `seed`, the binding of literal `skip`."""
+        """Create the instances of a clause that match `seed`, the binding of literal `skip`.
+
+        If `skip` is None, all literals are joined.
+        """
         found: Iterator[Mapping[str, str]]
         if skip is None:
             left, literals = clause.variables, self._literals[number]

@@ -221,8 +221,8 @@ class ListReader:
     def distinct(self, names: list[tuple[TypedName, Word]], what: str) -> tuple[TypedName, ...]:
         """Merge repeated names, with a warning, into one name with all their types.
 
-        Some competition problems declare the types of an object one by one. Repeated parameters
-        and variables are errors.
+        Some competition problems declare the types of an object one by one. Repeated parameters are
+        errors; so are repeated variables unless the reader is lenient.
         """
         by_name: dict[str, TypedName] = {}
         for item, word in names:

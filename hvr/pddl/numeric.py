@@ -135,6 +135,8 @@ def arithmetic(symbol: str, operands: list[Compiled], expression: object) -> Com
 def calculate(symbol: str, left: Rational, right: Rational, text: str = "") -> Rational:
     """Apply an arithmetic operator or a numeric effect to two numbers.
 
+    `text` is the expression to show in messages.
+
     Raises:
         UndefinedValueError: The divisor is zero.
         NumberTooLargeError: The result is too large.
@@ -184,7 +186,7 @@ def rounded(value: Rational) -> Fraction:
 
 
 def is_assigned_anew(value: Rational | None, before: Rational | None) -> bool:
-    """Return whether a number replaces a different representation, without comparing the values."""
+    """Return whether a number has changed; functions of time are compared by their normal forms."""
     if value is before:
         return False
     plain = isinstance(value, int | Fraction) or value is None

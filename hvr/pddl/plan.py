@@ -82,6 +82,7 @@ def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = Fa
     space and comments is the empty plan.
 
     Args:
+        file: The file name to use in messages.
         lenient: Whether to skip errors that leave the steps clear, with a warning: surplus `)`,
             costs that follow no step, and missing times.
 
@@ -103,6 +104,7 @@ def parse_plan(source: str | Path, *, file: str | None = None) -> tuple[GroundAc
     `source` is a text, or the path of a file, in one of the notations of `read_plan`.
 
     Raises:
+        DataFileError: The file cannot be read.
         PddlSyntaxError: The text is not a plan, or two steps have the same time.
     """
     return in_order(read_plan(source, file=file).steps)
@@ -351,6 +353,7 @@ class PlainPlan(Value):
     Attributes:
         steps: The action and objects of each step, in lower case.
         read: A function that reads the step with a 1-based number, with its location.
+        calls: Whether the notation is `action(object, …)`.
     """
 
     steps: list[str]
@@ -471,7 +474,10 @@ _MOST_KNOWN = 2000
 
 
 def lazy_timed_plan(source: SourceText) -> LazyTimedPlan | None:
-    """Return the steps of a text of only timed steps, white space and comments, else None."""
+    """Return the steps of an ASCII text of only timed steps, white space and comments, or None.
+
+    None means that `read_plan` must read the text.
+    """
     text = source.text
     if not text.isascii() or "\0" in text:
         return None

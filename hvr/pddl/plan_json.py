@@ -46,6 +46,9 @@ def parse_located_json(source: SourceText, holders: frozenset[str]) -> Any:
     Args:
         source: Valid JSON text without duplicate keys.
         holders: The keys whose values get locations.
+
+    Raises:
+        RecursionError: The value is nested too deeply for the JSON decoder.
     """
     return _read(source, _skip(source.text, 0), holders, _DEEPEST)
 

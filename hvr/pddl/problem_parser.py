@@ -358,7 +358,10 @@ def parse_domain(
 ) -> Domain:
     """Parse a domain from a text, or from the file at a path.
 
-    If `lenient`, errors that leave the meaning clear, such as repetitions, only give warnings.
+    Args:
+        file: The file name to use in messages.
+        lenient: Whether errors that leave the meaning clear, such as repetitions, are warnings.
+        warnings: A list to which the warnings are appended.
 
     Raises:
         DataFileError: The file cannot be read.
@@ -383,6 +386,7 @@ def parse_problem(
     """Parse a problem of a domain; the options are described in `parse_domain`.
 
     Raises:
+        DataFileError: The file cannot be read.
         PddlSyntaxError, PddlSemanticError: The text is not a problem of this domain.
     """
     text = SourceText.read(source, file=file, default="<problem>", lenient=lenient)
@@ -397,7 +401,8 @@ def parse_formula(
 ) -> Formula:
     """Parse a single formula, such as the goal of a task.
 
-    It may mention the constants of the domain and the given `objects`.
+    It may mention the constants of the domain and the given `objects`. `file` is the name of the
+    text in messages.
 
     Raises:
         PddlSyntaxError, PddlSemanticError: The text is not a formula over these names.

@@ -210,11 +210,15 @@ class SourceText:
         default: str = "<text>",
         lenient: bool = False,
     ) -> SourceText:
-        """Wrap a text or read a file (UTF-8, UTF-16 with a byte order mark, else Latin-1).
+        """Wrap a text, or read a file and `decode` it.
+
+        Messages name the text `file`; if that is None, they use its path or, without a path,
+        `default`.
 
         Raises:
             DataFileError: The file cannot be read.
-            PddlSyntaxError: The content is not text.
+            PddlSyntaxError: The content does not match its byte order mark, or has a NUL character
+                that the reader rejects.
         """
         if isinstance(source, str):
             return cls(source.removeprefix("\ufeff"), file or default, lenient=lenient)
@@ -620,7 +624,7 @@ def first_of(group: Group) -> Node | None:
 
 
 def head_of(group: Group) -> str:
-    """Return the first word of a list, or ""."""
+    """Return the first word of a list, or "" if it is empty or begins with a list."""
     if (text := group.text or group.inside) is not None:
         match = _FIRST_WORD.match(text)
         return match[1] if match else ""

@@ -258,6 +258,7 @@ class Operator:
         """Return the numbers after the action; amounts are evaluated before it.
 
         Raises:
+            InconsistentEffectError: A fluent is changed twice by effects that do not commute.
             UndefinedValueError: An amount, or a fluent to be increased or scaled, is undefined.
             NumberTooLargeError: A number grows too large.
         """
@@ -353,7 +354,7 @@ class State:
         return self._bits
 
     def bits_for_steps(self) -> int:
-        """Return the mask of the true fluents, with only the derived atoms that actions read."""
+        """Return the mask of the true fluents, including the derived atoms that actions read."""
         return self._bits if self._closed else self.task.close_for_steps(self._bits, self.values)
 
     def atoms(self, *, static: bool = False) -> frozenset[Atom]:

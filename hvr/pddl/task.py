@@ -339,7 +339,8 @@ class Task:
 
         Raises:
             UnknownObjectError: An argument is not an object of the problem.
-            PddlSemanticError: The action is unknown, or the number or types of arguments are wrong.
+            PddlSemanticError: The action is unknown or durative, or the number or types of its
+                arguments are wrong.
             GroundingLimitError: The action's quantifiers have too many instances.
         """
         compiled = self.try_ground(action)
@@ -352,7 +353,7 @@ class Task:
         )
 
     def try_ground(self, action: GroundAction) -> Operator | Misfit:
-        """Compile an action like `ground`, but return a misfit instead of raising."""
+        """Compile an action like `ground`, but return a misfit if the task has no such action."""
         operator = self._operators.get(action)
         if operator is not None:
             return operator
@@ -586,7 +587,7 @@ def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]
 
 
 def ground_all(task: Task) -> Iterator[GroundAction]:
-    """Yield the ground actions whose static preconditions hold, in a fixed order.
+    """Yield the instantaneous ground actions whose static preconditions hold, in a fixed order.
 
     Arguments are found by joining the static facts in the precondition instead of trying all
     objects. Reachability of the fluent preconditions is not checked.
@@ -604,7 +605,7 @@ def ground_all(task: Task) -> Iterator[GroundAction]:
 
 
 def applicable_actions(state: State) -> Iterator[GroundAction]:
-    """Yield the actions that are applicable in a state, in a fixed order."""
+    """Yield the instantaneous actions that are applicable in a state, in a fixed order."""
     task = state.task
     true = Facts(task.atoms_in(state.bits))
 

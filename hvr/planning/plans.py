@@ -204,9 +204,11 @@ class PolicyContext:
         about: Request, task, scene and seed, with their names in transcripts.
         folder: The run folder, or None to save nothing.
         header: Further fields of the transcript's first line (empty in a replay of the run).
+        transcript: The file of the language model's transcript, if any.
         ledger: The file of model costs, for a budget shared by several processes.
         embedder: An existing embedder, or None to create the embedder that `model` names.
         compile_task: A function that creates tasks, for callers that cache them.
+        listen: A function to call with each event of the policy, if any.
         reader: The name of a reader in `hvr.language.grammar.READERS`, by default the best
             installed reader.
         reading: The 1-based number of the intended reading of an ambiguous request.
@@ -335,7 +337,10 @@ class Policy(Protocol[Wanted]):
         raise ImpossibleGoalError(f"this policy cannot go and observe {thing}")
 
     def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
-        """Return a stage whose trajectory constraints are replaced by constraints in PDDL."""
+        """Return a stage whose trajectory constraints are replaced by constraints in PDDL.
+
+        The default returns the stage unchanged.
+        """
         del constraints
         return stage
 
@@ -424,7 +429,10 @@ def block_conditions(
 
 
 def support(condition: Conjunction, state: int) -> Literals:
-    """Return literals that make a condition true in a state (for a disjunction, one true part)."""
+    """Return literals that make a condition true in a state (for a disjunction, one true part).
+
+    The result is empty if the condition is false.
+    """
     return run_trampoline(_support(condition, state, True)) or Literals(0, 0)
 
 

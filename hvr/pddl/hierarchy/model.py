@@ -116,7 +116,7 @@ class TaskNetwork(Value):
 
     @cached_property
     def sequence(self) -> Sequence[int] | None:
-        """The indexes of the subtasks in order, or None if the order is not total."""
+        """The indexes of the subtasks in order, or None if the order is not total or is cyclic."""
         if self.cyclic:
             return None
         # The order is total if all consecutive subtasks of a topological order are pairs of it.
@@ -126,7 +126,10 @@ class TaskNetwork(Value):
 
     @cached_property
     def topological(self) -> Sequence[int]:
-        """The indexes of the subtasks in topological order, with ties in file order."""
+        """The indexes of the subtasks by number of predecessors, with ties in file order.
+
+        This is a topological order unless the ordering has a cycle.
+        """
         count = range(len(self.subtasks))
         if not self.order:
             return count

@@ -242,6 +242,7 @@ def parse_hddl_domain(
     """Parse an HDDL domain; the arguments are described in `hvr.pddl.parse_domain`.
 
     Raises:
+        DataFileError: The file cannot be read.
         PddlSyntaxError, PddlSemanticError: The text is not a domain; the message says where.
     """
     text = HddlSource.read(source, file=file, default="<domain>", lenient=lenient)
@@ -259,9 +260,10 @@ def parse_hddl_problem(
     lenient: bool = False,
     warnings: list[Diagnostic] | None = None,
 ) -> HierarchicalProblem:
-    """Parse an HDDL problem; the arguments are described in `hvr.pddl.parse_problem`.
+    """Parse an HDDL problem; the options are described in `hvr.pddl.parse_domain`.
 
     Raises:
+        DataFileError: The file cannot be read.
         PddlSyntaxError, PddlSemanticError: The text is not a problem of this domain.
     """
     text = HddlSource.read(source, file=file, default="<problem>", lenient=lenient)

@@ -136,6 +136,7 @@ class HierarchicalPlan(Value):
 
     Attributes:
         root: The identifiers of the initial tasks, or None if no line lists them.
+        root_line, end: The numbers of the line that lists them, and of the last line.
         closed: Whether the text marks the end of the plan.
         ignored: The number of nonempty lines before `==>` and after `<==`.
     """
@@ -171,7 +172,7 @@ class HierarchicalPlan(Value):
 
 
 def read_hierarchical_plan(source: str | Path, *, file: str | None = None) -> HierarchicalPlan:
-    """Read a plan from `==>` to `<==`, counting the planner's lines around it.
+    """Read a plan from `==>` to `<==`; `ignored` of the result counts the other lines.
 
     A text without `<==`, as pandaPIparser writes it, is read to its end.
 

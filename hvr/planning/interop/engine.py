@@ -39,7 +39,7 @@ from hvr.values import Value
 
 
 class JudgedStep(Value):
-    """A step of a plan to be judged.
+    """A step of a plan to be judged, or a companion (see `from_unified.Companion`).
 
     Attributes:
         owner: The index of the original step, also for a companion of it, or None for a companion
@@ -65,7 +65,11 @@ def plan_from_unified(plan: Any, problem: Any) -> tuple[Step, ...]:
 
 
 def in_order(plan: Any, problem: Any) -> Any:
-    """Convert a plan to an equivalent sequential or time-triggered plan."""
+    """Convert a plan to a sequential or time-triggered plan, as `plan_from_unified` describes.
+
+    Raises:
+        InteropError: The plan is of an unsupported kind.
+    """
     from unified_planning.plans import PlanKind
 
     kind = plan.kind

@@ -121,6 +121,7 @@ def translate(
     Args:
         following: The numbers among the arguments of the plan to judge; the translation is then
             valid for this plan only. None gives a translation for all plans.
+        metric: The index of the quality metric to translate.
 
     Raises:
         InteropError: PDDL cannot express the problem.

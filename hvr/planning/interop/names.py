@@ -236,7 +236,7 @@ class Vocabulary:
             for whole_number in range(low, high + 1):
                 self.number(whole_number)
         elif self._further is None:
-            raise InteropError(f"a parameter has the type {kind} without bounds")
+            raise InteropError(f"a parameter of the type {kind} without bounds is not supported")
         else:
             for further in self._further:
                 if _fits(kind, further):
@@ -250,7 +250,11 @@ class Vocabulary:
         return self.names.new("fluent", fluent.name)
 
     def instances(self, fluent: Any) -> Iterator[Any]:
-        """Yield all ground instances of a fluent."""
+        """Yield all ground instances of a fluent.
+
+        Raises:
+            InteropError: A parameter of the fluent has no bounds.
+        """
         from unified_planning.exceptions import UPProblemDefinitionError
         from unified_planning.model.fluent import get_all_fluent_exp
 

@@ -339,7 +339,11 @@ def timed_parts(
 def one_time(
     condition: Expression, change: Expression, where: str
 ) -> tuple[TimeSpecifier, Expression, Expression]:
-    """Return the time of an effect, the part of its condition at that time, and the change."""
+    """Return the time of an effect, the part of its condition at that time, and the change.
+
+    Raises:
+        InteropError: The effect has no time, or a part of its condition has another time.
+    """
     if not isinstance(change, Timed):
         raise InteropError(f"an effect without a time: {change}", where)
     parts: list[Expression] = []

@@ -52,7 +52,10 @@ from hvr.values import Value
 
 
 def action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpression] | None:
-    """Return the cost of each action, or None if `total-cost` is used for anything else."""
+    """Return the cost of each action that has one, or None if the metric is not such costs.
+
+    It must be to minimise `total-cost`, which starts at 0 and is used for nothing else.
+    """
     total = FunctionTerm(TOTAL_COST)
     metric = problem.metric
     function = domain.functions.get(TOTAL_COST)
@@ -95,7 +98,11 @@ def action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpressio
 
 
 def preference_gains(metric: Metric | None, names: set[str]) -> dict[str, Fraction]:
-    """Return the gain of satisfying each preference, if the metric is a sum of such gains."""
+    """Return the gain of satisfying each preference (0 if there is no metric).
+
+    Raises:
+        InteropError: The metric is not a weighted sum of violated preferences.
+    """
     weights: dict[str, Fraction] = dict.fromkeys(sorted(names), Fraction(0))
     if metric is None:
         return weights

@@ -38,7 +38,7 @@ def natural_key(name: str) -> tuple[str, int, str]:
 
 
 def object_types(task: Task) -> dict[str, str]:
-    """Return the PDDL types of a task's objects, except the constants of the domain."""
+    """Return the first PDDL type of each object of a task, except the constants of the domain."""
     constants = {c.name for c in task.domain.constants}
     return {n: kinds[0] for n, kinds in task.objects.items() if n not in constants}
 
@@ -65,6 +65,7 @@ class NameReading:
     Args:
         mentions: The mentions in order, without repetitions.
         spans: All mentions, including repetitions.
+        liquids: The liquids that the name mentions.
         verb: The predicates of the verb's effect with their truth values, from the ontology.
         frame: The words outside mentions, without articles.
     """
@@ -271,6 +272,7 @@ class Candidate:
     """A library entry that may match a query.
 
     Args:
+        classes: The ontology class that each variable accepts, or None if its type has no class.
         roles: Possible interpretations of the name: the objects that the variables may denote.
         score: The similarity of the names, from 0 to 1.
         generalised: Whether a variable accepts more classes than in the learnt entry.
@@ -284,7 +286,7 @@ class Candidate:
 
 
 class _Proposal(NamedTuple):
-    """A candidate with the two texts to compare. The score of the candidate is a factor."""
+    """A candidate with the two texts to compare; their similarity is multiplied by its score."""
 
     candidate: Candidate
     asked: NameReading

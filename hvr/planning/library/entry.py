@@ -144,7 +144,7 @@ class Entry:
         names: Names of the macro action, with variables for objects: `put ?mug1 on ?plate1`.
         parameters: The variables; variables in the steps come first.
         precondition: PDDL literals that must hold before the steps, including static literals.
-        uses: The uses by run.
+        uses: How often each run used it.
     """
 
     names: tuple[str, ...]
@@ -217,7 +217,7 @@ class Entry:
         )
 
     def with_use(self, run: str, *, validated: bool = True) -> Entry:
-        """Return the entry with one more use in a run."""
+        """Return the entry with one more use in a run; `validated` says whether it was valid."""
         known = next((u for u in self.uses if u.run == run), Use(run, 0, 0))
         more = Use(run, known.used + 1, known.validated + int(validated))
         return make(replace(self, uses=(*(u for u in self.uses if u.run != run), more)))

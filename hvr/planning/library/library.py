@@ -80,10 +80,10 @@ class Library:
         return Library(entry for entry in self.entries if entry.agent == agent)
 
     def with_use(self, entry_id: str, run: str, *, validated: bool = True) -> Library:
-        """Return the library with one more use of an entry in a run.
+        """Return the library with one more use of an entry in a run; see `Entry.with_use`.
 
         Raises:
-            UsageError: No entry has this id.
+            UsageError: No entry, or more than one, has an id that begins with `entry_id`.
         """
         used = self.find(entry_id)
         rest = (entry for entry in self.entries if entry.id != used.id)
@@ -101,7 +101,7 @@ class Library:
         """Return the cluster of an entry.
 
         Raises:
-            UsageError: No entry has this id.
+            UsageError: No entry, or more than one, has an id that begins with `entry_id`.
         """
         entry = self.find(entry_id)
         return next(c for c in self.clusters(ontology) if entry in c.members)

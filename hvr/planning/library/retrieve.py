@@ -67,7 +67,10 @@ class Slots:
     ontology: Ontology
 
     def members(self, entry: Entry, variable: str, allowed: frozenset[str] | None) -> list[str]:
-        """Return the objects that a variable may denote, sorted by name and number."""
+        """Return the objects that a variable may denote, sorted by name and number.
+
+        `allowed` contains the only objects to consider, or is None for all.
+        """
         wider = self.classes.get(variable)
         kind = entry.types[variable]
         names = []
@@ -87,7 +90,7 @@ class Slots:
 def bound_blocks(
     entry: Entry, allowed: Mapping[str, frozenset[str]], facts: frozenset[Atom], slots: Slots
 ) -> Iterator[tuple[dict[str, str], Block]]:
-    """Yield bindings of an entry's variables that may work.
+    """Yield bindings of an entry's variables that may work, each with the bound steps.
 
     Bindings that satisfy all conditions come first, then those that satisfy only the static
     conditions: an object need not be where it was when the block was learnt. The validator decides.

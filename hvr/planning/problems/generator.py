@@ -100,7 +100,7 @@ def names(letter: str, count: int) -> list[str]:
 
 
 def blocksworld(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw towers of 3 to 7 blocks."""
+    """Return a random problem with 3 to 7 blocks in towers."""
     blocks = names("b", level + 2)
     facts = ["(handempty)"]
     for tower in _towers(rng, blocks, len(blocks)):
@@ -129,7 +129,7 @@ def _towers(rng: Random, blocks: Sequence[str], most: int) -> list[list[str]]:
 
 
 def gripper(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw 1 to 5 balls in 2 to 4 rooms."""
+    """Return a random problem with 1 to 5 balls in 2 to 4 rooms."""
     rooms, balls = names("room", 2 + level // 2), names("ball", level)
     doors = _tree(rng, rooms)
     places = {ball: rng.choice(rooms) for ball in balls}
@@ -146,7 +146,7 @@ def gripper(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def ferry(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw a ferry problem with 1 to 5 cars and 3 or 4 ports."""
+    """Return a random problem with 1 to 5 cars and 3 or 4 ports."""
     ports, cars = names("port", 3 + level // 3), names("car", level)
     lines = _tree(rng, ports)
     places = {car: rng.choice(ports) for car in cars}
@@ -162,7 +162,9 @@ def ferry(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def logistics(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw a problem with 1 to 3 parcels and 2 or 3 cities, each with an airport and an office.
+    """Return a random problem with 1 to 3 parcels and 2 or 3 cities.
+
+    Each city has an airport and an office.
 
     If it is unsolvable, a city that is the destination of a parcel has no truck.
     """
@@ -194,7 +196,10 @@ def logistics(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def grid(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw a grid of up to 5 by 5 cells with one locked cell and up to two keys."""
+    """Return a random problem on a grid of 3 by 2 to 5 by 4 cells, one of them locked.
+
+    There are 1 or 2 keys.
+    """
     width, height = 2 + (level + 1) // 2, 2 + level // 2
     cells = {(x, y): f"c{x}-{y}" for x, y in product(range(width), range(height))}
     # A wall with one locked cell divides the grid.
@@ -229,7 +234,7 @@ def grid(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def kitchen(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw 1 or 2 objects to fetch, wash, heat or cool in a small kitchen."""
+    """Return a random problem with 1 or 2 objects to fetch, wash, heat or cool in a kitchen."""
     appliances = {"sink": "washes", "microwave": "heats", "fridge": "cools"}
     states = {"washes": "clean", "heats": "hot", "cools": "cold"}
     doors = ("microwave", "fridge", "cupboard")
@@ -255,7 +260,7 @@ def kitchen(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def jugs(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw two jugs and a target amount for the larger jug."""
+    """Return a random problem with two jugs and a target amount for the larger jug."""
     while True:
         sizes = rng.sample(range(1 + level, 3 + 3 * level), 2)
         if not solvable:
@@ -317,7 +322,10 @@ class Cellar:
                 return cellar
 
     def assignment(self) -> tuple[tuple[int, ...], ...] | None:
-        """Assign the fuses to as few matches as possible, or return None if none suffice."""
+        """Return the indexes of the fuses for each match, using as few matches as possible.
+
+        Returns None if all matches together do not suffice.
+        """
         for count in range(1, len(self.matches) + 1):
             for used in combinations(range(len(self.matches)), count):
                 found = self._fitted(used, 0, [()] * len(self.matches))
@@ -386,7 +394,10 @@ _State: TypeAlias = tuple[int, Values]
 
 
 def shortest(task: Task, most: int) -> Proven | None:
-    """Return a shortest plan, a proof that there is none, or None after `most` states."""
+    """Return a shortest plan, or a proof that there is none.
+
+    Returns None if more than `most` states, or too many actions, would have to be examined.
+    """
     start: _State = (task.initial.bits, task.initial.values)
     if task.goal.holds(*start):
         return Proven((), "the goal holds at the start")
@@ -463,6 +474,7 @@ def graded(family: str, level: int, seed: int, *, solvable: bool = True) -> Grad
     Args:
         level: The difficulty, from 1 to 5. Higher levels have more objects and longer plans.
         seed: Any integer; equal seeds give equal problems.
+        solvable: Whether the problem has a plan.
 
     Raises:
         UsageError: The family or level is unknown.
@@ -509,7 +521,8 @@ def series(
         unsolvable: The proportion of problems without a plan, from 0 to 1.
 
     Raises:
-        UsageError: A family or level is unknown, or the proportion is out of range.
+        UsageError: A family or level is unknown, none is given, or the proportion is out of
+            range.
     """
     if not 0 <= unsolvable <= 1:
         raise UsageError(f"the share of unsolvable problems must be from 0 to 1, got {unsolvable}")

@@ -37,12 +37,12 @@ NAME = "hvr A*"
 
 
 def cheap_plan(task: Task, seconds: float) -> SearchResult:
-    """Return a plan of low cost, found within a wall time limit in seconds.
+    """Return a plan of low cost, or a proof that there is none, within a limit of wall seconds.
 
     In a domain without `total-cost`, each action costs 1.
 
     Raises:
-        PlannerError: The time is up, or the task has derived predicates.
+        PlannerError: The time is up, or the task has derived predicates or unsupported constraints.
     """
     started = time.perf_counter()
     problem = build(task, reduce=False)
@@ -213,8 +213,9 @@ class _Space:
 def relevant_problem(domain: Domain, problem: Problem) -> Problem:
     """Return a problem without the objects that its goal is unlikely to need.
 
-    The remaining objects are those that the goal may mean, and those tied to them by a static fact
-    that an action reads, such as the door of a room and the key that fits the door. In rare cases a
+    The remaining objects are those that the goal may mean, those that keep a fact without
+    arguments false, such as an object in the hand, and those tied to them by a static fact that an
+    action reads, such as the door of a room and the key that fits the door. In rare cases a
     plan needs other objects, so callers must try the whole problem if the reduced problem has no
     plan.
     """
@@ -253,7 +254,10 @@ class _Relevance:
         return frozenset(names)
 
     def _tie(self, predicate: str, *, both: bool, first: int = 0) -> None:
-        """Record that argument `first` of each binary static fact needs the other argument."""
+        """Record that argument `first` of each binary static fact needs the other argument.
+
+        If `both`, the other argument also needs the first.
+        """
         if not self.task.is_static(predicate):
             return
         for atom in self.facts[predicate]:

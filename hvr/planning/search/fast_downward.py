@@ -223,8 +223,10 @@ class SearchResult:
     """The result of a planner.
 
     Args:
+        plan: The plan, or None if there is none.
         optimal: Whether the plan is proven shortest, or its absence is proven.
         planner: The planner and the configuration that found the plan.
+        operators: The number of operators of the search problem.
         lower_bound: A proven lower bound on the number of actions.
     """
 
@@ -246,7 +248,8 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
             part.
 
     Raises:
-        PlannerError: No plan was found in time, or Fast Downward is missing or failed.
+        PlannerError: No plan was found in time, Fast Downward is missing or failed, or the task has
+            derived predicates or unsupported constraints.
         DataFileError: The disk is full.
     """
     started = time.perf_counter()

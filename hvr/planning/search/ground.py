@@ -68,7 +68,8 @@ def build(task: Task, *, reduce: bool = True, seconds: float = math.inf) -> Sear
     If `reduce`, reductions that keep the length of a shortest plan are applied.
 
     Raises:
-        PlannerError: The task has derived predicates, or takes too long to translate.
+        PlannerError: The task has derived predicates or unsupported constraints, or takes too long
+            to translate.
     """
     check_time = _deadline(seconds)
     if task.derived_predicates:

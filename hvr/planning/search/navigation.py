@@ -67,7 +67,7 @@ def _nearness(schema: ActionSchema) -> str | None:
 def insert_navigation(
     task: Task, state: State, action: GroundAction, navigation: Navigation | None = None
 ) -> GroundAction | None:
-    """Return the navigation action needed before an action, or None if none helps.
+    """Return the navigation action needed before an action, or None if none is needed or helps.
 
     Arguments are tried from last to first, because the last one usually names the place. Then their
     places are tried, because some objects cannot be approached. If no move makes the action

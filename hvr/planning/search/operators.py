@@ -157,7 +157,10 @@ def mutexes(initial: int, operators: Sequence[GroundOperator], fluents: int) -> 
 
 
 def partners(together: CompatibleFluents, needs: int) -> int | None:
-    """Return the fluents that may be true together with `needs`, or None if it is impossible."""
+    """Return the fluents that may be true together with all of `needs`.
+
+    Returns None if the fluents in `needs` exclude each other.
+    """
     common = -1
     for bit in bits(needs):
         common &= together[bit]
@@ -479,7 +482,8 @@ def fuse(
     r', and no effect of R is part of a goal; for example, navigation. No shortest plan has two
     operators of R in a row or ends with one. An operator r that neither enables the next operator
     nor interferes with it can be moved behind it. So each r can be fused with the operators that it
-    enables into macro operators with the cost of both, and R itself can be dropped.
+    enables into macro operators with the cost of both, and R itself can be dropped. Without such an
+    action, the operators are returned unchanged.
     """
     by_action: dict[str, list[GroundOperator]] = {}
     for operator in operators:

@@ -154,7 +154,11 @@ class RecordedPlanner:
         self._known: dict[str, SearchResult | PlannerError] = {**known, **self._there}
 
     def solve(self, task: Task) -> SearchResult:
-        """Return the recorded result for the problem, or solve it and record the result."""
+        """Return the recorded result for the problem, or solve it and record the result.
+
+        Raises:
+            PlannerError: The planner failed, now or when the result was recorded.
+        """
         digest = hashlib.sha256(print_problem(task.problem).encode()).hexdigest()
         try:
             result = self._known.get(digest) or self._planner.solve(task)
@@ -243,14 +247,16 @@ def joined(conditions: Sequence[Expression]) -> And:
 def solve_in_stages(task: Task, search: Search, seconds: float) -> SearchResult:
     """Find a plan in stages, within a wall time limit for all of them.
 
+    Each stage adds conditions of the goal; `search` finds a plan for it within a time limit.
+
     Raises:
-        PlannerError: No plan was found for a stage that adds a single condition, or the goal has a
-            single condition.
+        PlannerError: No plan was found for a stage that adds a single condition, the goal has a
+            single condition, or the plans of the stages do not combine into a valid plan.
     """
     started = time.perf_counter()
     conditions = conditions_of(task.problem.goal)
     if len(conditions) < 2:
-        raise PlannerError("the goal has a single condition")
+        raise PlannerError("the goal has a single condition, so it has no stages")
     validator, monitor = Validator(task), ConstraintMonitor.of(task)
     plan: list[GroundAction] = []
     done, count, operators = 0, -(-len(conditions) // 8), 0

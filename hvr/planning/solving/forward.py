@@ -158,7 +158,7 @@ _State = tuple[int, Values]
 
 @dataclass(frozen=True)
 class ForwardOutcome:
-    """A plan, a proof that none exists, or the reason why the search gave up."""
+    """A plan, a proof that none exists (`proven`), or the reason why the search gave up."""
 
     plan: tuple[GroundAction, ...] | None
     proven: bool

@@ -303,7 +303,7 @@ class Running:
 
     @property
     def outcome(self) -> PlannerEnd:
-        """The planner's exit status, or the time limit."""
+        """The reason why the planner ended; a planner still running counts as out of time."""
         code = self.code
         if code is None or code in _OUT_OF_TIME:
             return PlannerEnd.OUT_OF_TIME
@@ -544,7 +544,7 @@ def turns(
 def _similar_races(
     features: frozenset[Feature], objects: int, races: Sequence[RecordedRace]
 ) -> list[RecordedRace]:
-    """Return the races of the most specific class of problems that has enough races."""
+    """Return the races of the most specific class of problems that has enough races, if any."""
     timed = bool(features & _TIME)
     same_time = [race for race in races if bool(race.features & _TIME) == timed]
     numeric = Feature.NUMERIC in features

@@ -111,7 +111,7 @@ class Solution(JsonObject):
 
     @property
     def cost_text(self) -> str | None:
-        """The cost in decimal notation."""
+        """The cost in decimal notation, if defined."""
         return None if self.cost is None else decimal_text(self.cost)
 
     @property
@@ -125,8 +125,8 @@ class SolveOptions(JsonObject):
     """Options of the search.
 
     Args:
-        planner: `fast-downward` (on hvr's grounding), `downward` (unmodified), `forward` (hvr's
-            own) or `up:ENGINE`, or None to run all suitable planners in parallel.
+        planner: `fast-downward` (on hvr's grounding), `downward` (unmodified), `forward` or
+            `temporal` (hvr's own) or `up:ENGINE`, or None to run all suitable planners in parallel.
         seconds: The wall time limit.
         optimal: Whether to search until the plan is proven optimal or the time is up.
         memory: Bytes that each planner may use, including its subprocesses, or 0 for no limit.
@@ -157,7 +157,7 @@ def solve(
 
     Args:
         anytime: Whether to search for better plans until one is proven optimal or the time is up.
-        cores: The number of planners that run at the same time, by default as many as possible.
+        cores: The number of planners that run at the same time, by default one per processor.
         listen: A function to call with each plan that is better than all earlier plans.
         stopped: A function, called several times a second, that returns whether to end the search.
 
@@ -418,9 +418,10 @@ class SetRow:
     def quality(self, best: Fraction | None) -> float | None:
         """Return the score of the satisficing tracks of the planning competitions, if defined.
 
-        The score is the reference cost divided by the plan's cost, 0 without a plan, and 1 for a
-        proof that no plan exists (IPC 2008 and later). It is undefined without a reference cost,
-        and for a metric to be maximised.
+        The score is the reference cost divided by the plan's cost and at most 1, 0 without a plan
+        or a cost, and 1 for a proof that the plan is optimal or that no plan exists (IPC 2008 and
+        later). Otherwise it is undefined (None) without a reference cost, and for a metric to be
+        maximised.
 
         `best` is the best cost known from elsewhere.
         """
@@ -439,8 +440,8 @@ class SetRow:
     def agility(self, limit: float) -> float:
         """Return the score of the agile tracks: 1 within a second, 0 at the time limit.
 
-        For longer times t to the first plan, the score is 1 - log t / log limit (IPC 2014 and
-        later, with a limit of 300 seconds).
+        For longer times t to the first plan or a proof that none exists, the score is
+        1 - log t / log limit (IPC 2014 and later, with a limit of 300 seconds).
         """
         taken = self.first if self.outcome == PLAN else self.seconds
         if self.outcome not in (PLAN, NO_PLAN) or taken is None:

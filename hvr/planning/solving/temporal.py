@@ -308,7 +308,10 @@ class _Happenings:
         )
 
     def _duration(self, action: GroundAction, values: Values) -> Rational | None:
-        """Return the shortest possible duration or, without a lower bound, the longest."""
+        """Return the shortest possible duration or, without a positive lower bound, the longest.
+
+        Returns None if there is no bound, or if the bounds exclude each other.
+        """
         least: Rational | None = None
         most: Rational | None = None
         for test in ground_durative(self.task, action, None).tests:
@@ -336,7 +339,7 @@ def _in_durations(task: Task) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class TemporalOutcome:
-    """A plan, or the reason why the search found none."""
+    """A plan, or the reason why the search found none ("" if it has searched everything)."""
 
     plan: tuple[Step, ...] | None
     reason: str
