@@ -554,8 +554,8 @@ def all_free_variables(expression: Expression) -> dict[int, frozenset[str]]:
 def signed_parts(formula: Expression, positive: bool = True) -> Iterator[tuple[Expression, bool]]:
     """Yield a formula and all its subformulas like `walk`, each with its polarity.
 
-    The polarity is False under an odd number of negations. The left side of an implication counts
-    as negated.
+    The polarity is `positive`, and its opposite under an odd number of negations. The left side of
+    an implication counts as negated.
     """
     stack = [(formula, positive)]
     while stack:

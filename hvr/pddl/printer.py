@@ -80,7 +80,7 @@ def print_problem(problem: Problem) -> str:
 
 
 def print_formula(formula: Expression, *, indent: int = 0) -> str:
-    """Print a formula or effect, over several lines if it is long."""
+    """Print a formula or effect, over several lines if it is long, indented by `indent` spaces."""
     return "\n".join(_layout(formula, indent))
 
 

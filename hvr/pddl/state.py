@@ -201,6 +201,7 @@ class Operator:
         delete: The atoms that the operator deletes unconditionally, before adding.
         conditional: Triples (condition, add, delete); conditions are evaluated before the action.
         numeric: Pairs (condition, change) of the numeric effects.
+        preferences: Pairs (name, condition) of the preferences in the precondition.
     """
 
     __slots__ = (

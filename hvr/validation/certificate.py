@@ -66,7 +66,10 @@ class NoCertificateError(HvrError):
 
 
 class CertifiedTask:
-    """The digests and options of the task and plan that a certificate is about."""
+    """The digests and options of the task and plan that a certificate is about.
+
+    `texts` are the contents of the domain, the problem and the plan.
+    """
 
     def __init__(
         self,

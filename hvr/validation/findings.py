@@ -166,6 +166,7 @@ class LintFinding(Value):
     """A flaw in a model, or a suspicious construct.
 
     Attributes:
+        rule: The id of the rule.
         name: The name that the finding is about, such as an action or a flag.
         in_problem: Whether the finding concerns the problem rather than the domain.
     """

@@ -191,7 +191,10 @@ _Candidate = tuple[str, list[Step]]
 def edit_sequence(
     validator: Validator, plan: Sequence[Step], failure: Failure, clock: Deadline
 ) -> Repair | None:
-    """Search for one change of a step that makes an invalid sequence valid."""
+    """Search for one change of a step that makes an invalid sequence valid.
+
+    Returns None if none was found before the deadline.
+    """
     count = len(plan)
     place = count - 1 if failure.step is None else failure.step - 1 - validator.step_number
     return _first_valid(validator, _sequence_edits(plan, place), clock)
@@ -200,7 +203,10 @@ def edit_sequence(
 def edit_timed(
     validator: Validator, plan: Sequence[TimedAction], failure: Failure, clock: Deadline
 ) -> Repair | None:
-    """Search for one change, possibly an insertion, that makes an invalid timed plan valid."""
+    """Search for one change, possibly an insertion, that makes an invalid timed plan valid.
+
+    Returns None if none was found before the deadline.
+    """
     return _first_valid(validator, _Timed(validator, plan, failure).candidates(), clock)
 
 
@@ -356,7 +362,10 @@ class _Timed:
     def _suppliers(
         self, literal: UnmetLiteral
     ) -> Iterator[tuple[GroundAction, Fraction, Fraction | None]]:
-        """Yield actions that make a literal true, the delay until they do, and their durations."""
+        """Yield actions that make a literal true, the delay until they do, and their durations.
+
+        The duration of an instantaneous action is None.
+        """
         # For a comparison, yield actions that change one of its numbers in either direction.
         if literal.fixed:
             return

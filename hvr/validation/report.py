@@ -168,7 +168,7 @@ class UnmetLiteral(Value):
 
     @property
     def location(self) -> Location | None:
-        """The place of the literal in the domain or problem file."""
+        """The place of the literal in the domain or problem file, if known."""
         return getattr(self.formula, "location", None)
 
     @property

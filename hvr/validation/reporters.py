@@ -46,6 +46,7 @@ class ReportOptions(Value):
         limit: The maximum number of unmet literals to show, or None for no limit.
         base: The folder to which paths are relative, in formats with relative paths.
         failures_only: Whether reports for people omit valid plans, which are still counted.
+        rules_url: The address of the page to which the rules in SARIF link, or "" for no links.
         problems: Whether to show the problem of each plan, because there are several.
     """
 
@@ -175,7 +176,10 @@ def summary(outcomes: Counter[Outcome]) -> str:
 
 
 def render_report(report: ValidationReport, *, name: str = "plan", limit: int | None = 20) -> str:
-    """Return a report as text, without excerpts and without a final newline."""
+    """Return a report as text, without excerpts and without a final newline.
+
+    `name` is the name of the plan in the text; `limit` is described in `ReportOptions`.
+    """
     return "\n".join(_verdict(report, name, limit, None, ids=False))
 
 

@@ -197,6 +197,8 @@ class PlanRewards:
         no step rewards.
 
         Args:
+            completions, domain, problem, best: See `scores`.
+            discount: The learner's discount factor, above 0 and at most 1.
             potential: The value of a state, from 0 to 1.
 
         Raises:
@@ -388,7 +390,7 @@ def trl_reward(limits: Bounds | None = None) -> Callable[..., list[float]]:
     """Return a reward function for TRL's trainers.
 
     The data set needs the columns `domain` and `problem` with PDDL texts; `best`, the length of the
-    best known plan, is optional.
+    best known plan, is optional. `limits` applies to each completion.
     """
     rewards = PlanRewards(limits)
 
@@ -410,7 +412,8 @@ def trl_reward(limits: Bounds | None = None) -> Callable[..., list[float]]:
 def verifiers_reward(limits: Bounds | None = None) -> Callable[..., float]:
     """Return a reward function for a `Rubric` of the package verifiers.
 
-    The data set's `info` needs the PDDL texts `domain` and `problem`; `best` is optional.
+    The data set's `info` needs the PDDL texts `domain` and `problem`; `best` is optional. Without
+    them, the function raises a UsageError. `limits` applies to each completion.
     """
     rewards = PlanRewards(limits)
 

@@ -278,7 +278,10 @@ class JudgeRequest(TextsRequest):
 
 
 class ResidentValidator:
-    """Judges plans on request, and caches models by content, so a changed file is read again."""
+    """Judges plans on request, and caches models by content, so a changed file is read again.
+
+    If `texts_only`, requests must not name files.
+    """
 
     def __init__(self, options: BatchOptions, *, texts_only: bool = False) -> None:
         self._models = ModelCache(options)

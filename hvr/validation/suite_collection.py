@@ -325,6 +325,8 @@ def expand_patterns(
     Args:
         domain: The domain file, with `{domain}` and `{problem}` for parts of its path.
         problem: The problem files, which may also contain `*` and `**`.
+        plans: The plan files, in the same form.
+        skip: Patterns of plan files to leave out.
 
     Raises:
         UsageError: A field is unknown, a pattern matches no file, or several domains match one

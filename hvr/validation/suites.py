@@ -38,7 +38,7 @@ class Job(Value):
 
 
 class Left(Value):
-    """A file that is not validated, and the reason as a lower-case phrase."""
+    """A file that is not validated, with the reason and a remedy (or "") as lower-case phrases."""
 
     file: str
     reason: str
@@ -53,6 +53,10 @@ class Suite(Value):
 
     Attributes:
         left: Files that look like plans but belong to no job; they make the suite fail.
+        skipped: Files that match --skip.
+        others: Other files that were examined, with the reasons.
+        without_plan, without_problem: Problems without a plan, and domains without a problem.
+        hidden: Hidden files and folders.
         missing: Problems without a plan and domains without a problem, if the suite requires them.
     """
 

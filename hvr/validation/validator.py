@@ -156,7 +156,7 @@ class Validator(Stepper):
     ) -> ValidationReport:
         """Read a plan from a text, or from the file at a path, and check whether it is valid.
 
-        `file` is the file name to use in messages.
+        `file` is the file name to use in messages; `on_failure` is described in `check`.
 
         Raises:
             DataFileError: The file cannot be read.

@@ -112,7 +112,9 @@ def unmet_literals(
     *,
     wanted: bool = True,
 ) -> UnmetLiterals:
-    """Return a smallest set of literals that keep a formula from having a value, computed lazily.
+    """Return a smallest set of literals that keep a formula from having the value `wanted`.
+
+    They are computed on first access.
 
     A conjunction contributes the literals of all its parts. A disjunction or `exists` contributes
     only the part with the fewest literals, preferably one that actions can repair. The result is

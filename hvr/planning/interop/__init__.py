@@ -13,7 +13,7 @@ __all__ = ["InteropError", "register"]
 
 
 def register(environment: Any = None) -> None:
-    """Register hvr in unified-planning as the plan validator `hvr`.
+    """Register hvr in an environment of unified-planning (by default the global one) as `hvr`.
 
     Afterwards, `PlanValidator(name="hvr")` of unified-planning is hvr's validator. unified-planning
     does not discover engines (it has no entry points), but a file `up.ini` has the same effect:

@@ -50,7 +50,11 @@ class Lifted:
 
 
 class UnifiedExpressionReader:
-    """A translator for the expressions of an action, or of the other parts of a problem."""
+    """A translator for the expressions of an action, or of the other parts of a problem.
+
+    `where` names this part in messages. The methods raise an InteropError if PDDL cannot express an
+    expression.
+    """
 
     def __init__(self, vocabulary: Vocabulary, where: str = "", parameters: Any = ()) -> None:
         self.vocabulary = vocabulary

@@ -42,7 +42,11 @@ from hvr.planning.interop.names import InteropError, UnifiedNames
 
 
 class ExpressionWriter:
-    """A translator for the expressions of an action, or of the other parts of a problem."""
+    """A translator for the expressions of an action, or of the other parts of a problem.
+
+    `where` names this part in messages. The methods raise an InteropError if unified-planning
+    cannot express an expression.
+    """
 
     def __init__(
         self,
@@ -319,7 +323,11 @@ def changes(effect: Expression) -> Iterator[tuple[tuple[TypedName, ...], Express
 def timed_parts(
     condition: Expression, variables: tuple[TypedName, ...], where: str
 ) -> Iterator[tuple[TimeSpecifier, tuple[TypedName, ...], Expression]]:
-    """Yield (time, variables, formula) for the parts of a durative action's condition."""
+    """Yield (time, variables, formula) for the parts of a durative action's condition.
+
+    Raises:
+        InteropError: A part is a preference or has no time.
+    """
     open_ = [(condition, variables)]
     while open_:
         condition, variables = open_.pop()

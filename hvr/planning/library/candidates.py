@@ -48,6 +48,7 @@ class Mention:
     """A mention of an object in a text.
 
     Attributes:
+        start, end: The offsets of the mention.
         classes: The possible classes of the object; empty for a variable.
         name: The name of the object or variable, or "" if only a class is named.
     """

@@ -109,6 +109,8 @@ class Origin(JsonObject):
         model: The language model or policy that wrote the macro action.
         simulated: Whether the model was simulated.
         date: The date as ISO 8601.
+        version: The version of hvr.
+        run: The id of the run.
     """
 
     request: str = ""

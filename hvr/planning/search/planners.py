@@ -45,6 +45,7 @@ class FastDownward(Value):
     """Fast Downward on hvr's grounding.
 
     Args:
+        seconds: The wall time limit.
         patience: Seconds without a shorter plan after which the search stops.
         prove: Whether to search until the plan is proven shortest or the time is up.
     """
@@ -80,7 +81,7 @@ class FastDownward(Value):
 
 
 class UnifiedPlanning(Value):
-    """An engine of unified-planning."""
+    """An engine of unified-planning, with a wall time limit."""
 
     engine: str
     seconds: float = 60.0

@@ -54,7 +54,9 @@ class SearchEnd(Generic[S]):
 
     Args:
         path: The steps to a goal state, if any.
+        state: The goal state, if any.
         reason: The reason why a search without a path ended, or "" if the state space is exhausted.
+        states: The number of states examined.
     """
 
     path: tuple[int, ...] | None

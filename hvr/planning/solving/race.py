@@ -229,8 +229,10 @@ class RaceResult:
     """The result of a race.
 
     Args:
+        best: The best valid plan, if any.
         proven: The planner that proved the plan optimal or the problem unsolvable, or "" without a
             proof.
+        rejected: The plans that the validator found invalid or could not judge.
         ends: For each planner without a valid plan, its outcome as a value and in words.
     """
 

@@ -36,7 +36,10 @@ _MOST_REPEATS = 1000
 
 @dataclass
 class _Supporter:
-    """An action, a conditional effect or a rule (with `operator` -1, because it costs nothing)."""
+    """An action, a conditional effect or a rule (with `operator` -1, because it costs nothing).
+
+    `needs` and `gives` are the numbers of the conditions that it needs and achieves.
+    """
 
     operator: int
     needs: tuple[int, ...]

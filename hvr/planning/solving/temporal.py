@@ -160,6 +160,8 @@ class _Pending:
     Args:
         order: The rank of the action's start, after all literals.
         number: The index of the start among the operators, or -1 for a literal.
+        operator: The running action, or None for a literal.
+        effect: The effect of a literal, or None for an action.
     """
 
     end: Rational
@@ -171,7 +173,10 @@ class _Pending:
 
 @dataclass(frozen=True)
 class _Instant:
-    """A search state with its time; `plan` is a linked list (earlier steps, step)."""
+    """A search state with its time; `plan` is a linked list (earlier steps, step).
+
+    `agenda` lists the ends and literals still to come, in order of time.
+    """
 
     bits: int
     values: Values

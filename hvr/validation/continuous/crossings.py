@@ -101,6 +101,8 @@ class Crossing(Root):
 
     Attributes:
         low, high: The ends of an interval that contains no other zero of the function.
+        course: The function.
+        rising: Whether the function passes 0 upwards.
     """
 
     __slots__ = ("_finest", "_places", "course", "depth", "rising")

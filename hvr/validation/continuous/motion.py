@@ -44,7 +44,7 @@ _MOST_DERIVATIVES = 12
 
 
 class Rate:
-    """A summand in the rate of change of a numeric fluent."""
+    """A summand, `sign * amount`, in the rate of change of the numeric fluent with an index."""
 
     __slots__ = ("amount", "index", "sign")
 
@@ -227,6 +227,7 @@ class MovingState:
 
     Args:
         name: A function that returns the name of a fluent from its index, for error messages.
+        origin: The time of moment 0, for error messages.
     """
 
     def __init__(

@@ -28,11 +28,13 @@ class Candidate(Value):
     """A plan in a text.
 
     Attributes:
+        reader: The form in which the text gives the plan, for messages.
         steps: The steps in PDDL notation, with their 1-based line numbers.
         first: The number of the line on which the plan begins or is declared empty.
         ignored: The number of nonempty lines outside the plan.
         marked: Whether the text marks the steps as a plan, as planners' output does.
         until: The time until which the plan waits after its last step, if the text states it.
+        cost: The cost of the plan, if the text states it.
         stray: Whether the steps lie outside the plan that the text marks.
         mentions: The numbers of ignored lines that mention steps.
         unparsed: A line that may be a step but cannot be parsed, in which case `steps` is empty.

@@ -235,6 +235,8 @@ class _Node(Value):
     Attributes:
         name: The name of the task or action, or _TEST for a precondition.
         args: Names and variables. A precondition has the variables of all parameters.
+        before: The numbers of the nodes that must be processed first.
+        method: The method of a precondition.
     """
 
     number: int
@@ -245,7 +247,13 @@ class _Node(Value):
 
 
 class _State(Value):
-    """The network that remains after some actions, and the methods applied so far (`taken`)."""
+    """The network that remains after some actions, and the methods applied so far (`taken`).
+
+    Attributes:
+        done: The number of actions of the plan that the network has produced.
+        matched: The numbers of the nodes that produced them.
+        fresh: The number for the next node.
+    """
 
     done: int
     nodes: tuple[_Node, ...]
