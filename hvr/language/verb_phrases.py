@@ -275,8 +275,7 @@ class Interpreter:
     def _group(
         self, verb: Verb | None, group: NounGroup, inherited: tuple[Adjunct, ...]
     ) -> list[int]:
-        if verb and verb.word == "put on" and self._puts_on(group):
-            # 'wash the mug and put on the table'
+        if verb and verb.word == "put on" and self._puts_on(group):  # 'wash it and put on a table'
             places = Adjunct("place", "on", group.things)
             group = NounGroup((IT,), (places, *group.adjuncts), group.predicate)
             verb = verb_of(self.lexicon, "put")
@@ -285,10 +284,9 @@ class Interpreter:
             is_a = self.taxonomy.is_a
             verb = verb_for(self.lexicon, verb, lambda able: any(is_a(c, able) for c in kinds))
         frame = verb.frame if verb else ""
-        if verb is not None and verb.by is not None:
-            by = tuple(a for a in group.adjuncts if self._is_by(verb, a))
-            if by:
-                return self._done_by(verb, group, by)
+        by = tuple(a for a in group.adjuncts if verb and self._is_by(verb, a))
+        if verb is not None and by:
+            return self._done_by(verb, group, by)
         group = group.replace(adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
         if frame == "put" and verb is not None and not (inherited or verb.places or verb.condition):
             group = with_as_beside(group)
@@ -418,9 +416,13 @@ class Interpreter:
         )
 
     def _is_by(self, verb: Verb, adjunct: Adjunct) -> bool:
-        return bool(adjunct.things) and all(
-            any(self.taxonomy.is_a(c, verb.by_class) for c in thing.classes)
-            for thing in adjunct.things
+        return (
+            verb.by is not None
+            and bool(adjunct.things)
+            and all(
+                any(self.taxonomy.is_a(c, verb.by_class) for c in thing.classes)
+                for thing in adjunct.things
+            )
         )
 
     def _done_by(self, verb: Verb, group: NounGroup, by: tuple[Adjunct, ...]) -> list[int]:

@@ -390,9 +390,8 @@ def validate(
     warnings: list[Diagnostic] = []
     try:
         if not isinstance(domain, Domain):
-            domain = parse_domain(
-                model_source(domain, "domain"), lenient=lenient, warnings=warnings
-            )
+            source = model_source(domain, "domain")
+            domain = parse_domain(source, lenient=lenient, warnings=warnings)
         if not isinstance(problem, Problem):
             problem = parse_problem(
                 model_source(problem, "problem"), domain, lenient=lenient, warnings=warnings
