@@ -296,15 +296,11 @@ class FactOrders(FactClauses):
         """
         parameters = order.action.parameters
         index = {p.name: i for i, p in enumerate(parameters)}
-        names = [parameters[n].name for n in known]
-        asked = order.asked(names, self._added, counts=times.times > 1)
-        asked = asked or order.asked(names, self._added, counts=False)
+        asked = self._asked(order, [parameters[n].name for n in known], times)
         if asked is None:
             return None
         effect, positive = asked
         named = effect.args if isinstance(effect, Atom) else effect.fluent.args
-        if times.times > 1 and isinstance(effect, Atom):
-            raise LanguageError(f"hvr cannot repeat {order.verb!r}: the action changes no number")
         main = next(iter(known), None)
         found = []
         for one in self._items(known[main], parameters[main]) if main is not None else [""]:
@@ -336,6 +332,15 @@ class FactOrders(FactClauses):
         self._mentions += [*list(known.values())[1:], *list(known.values())[:1]]
         self._last = f"{order.verb} {known[main]}" if direct and main is not None else order.verb
         return found
+
+    def _asked(
+        self, order: Imperative, names: Sequence[str], times: Repetition
+    ) -> tuple[Atom | NumericEffect, bool] | None:
+        asked = order.asked(names, self._added, counts=times.times > 1)
+        asked = asked or order.asked(names, self._added, counts=False)
+        if times.times > 1 and asked is not None and isinstance(asked[0], Atom):
+            raise LanguageError(f"hvr cannot repeat {order.verb!r}: the action changes no number")
+        return asked
 
     def _any(self, parameter: TypedName) -> Thing:
         members = list(self.domain.members(self.objects, parameter.types))
