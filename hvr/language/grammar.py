@@ -103,7 +103,8 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
 def _particle(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
     """Return the request with 'off' for the 'of' after a verb: 'turn of the light'."""
     for at, (verb, word) in enumerate(pairwise(tokens)):
-        if word == "of" and "off" in lexicon.separable.get(verb, ()):
+        starts = at == 0 or tokens[at - 1] in PAUSES | {"and", "then", "please", "you"}
+        if starts and word == "of" and "off" in lexicon.separable.get(verb, ()):
             return (*tokens[: at + 1], "off", *tokens[at + 2 :])
     return ()
 
@@ -413,7 +414,7 @@ class Reader:
         except (AmbiguousError, ProposalError):
             raise
         except LanguageError as error:
-            inside = (" ".join(wish.tokens) for wish in found)
+            inside = (" ".join(with_referent(w.tokens, w.asides, self.lexicon)[0]) for w in found)
             if meant := self._readable((*inside, *error.suggestions), inventory):
                 raise ProposalError(meant) from None
             self._add_understood(error, request, inventory)
