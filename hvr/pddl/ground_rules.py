@@ -224,7 +224,7 @@ class GroundRules:
         return count <= _MOST_INSTANCES and count * size <= _MOST_BYTES
 
     def _reach_state(self, bits: int) -> None:
-        """Create the instances that atoms make possible which have never been true before."""
+        """Create the instances that become possible because `bits` are true for the first time."""
         if self._started:
             for index in set_bits(bits):
                 self._reach(1 << index)

@@ -113,6 +113,8 @@ def parse_plan(source: str | Path, *, file: str | None = None) -> tuple[GroundAc
 def in_order(steps: Iterable[Step]) -> tuple[GroundAction, ...]:
     """Return the steps in chronological order, without their times.
 
+    Either all or none of the steps must be timed.
+
     Raises:
         PddlSyntaxError: Two steps have the same time.
     """

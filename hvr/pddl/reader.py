@@ -271,7 +271,7 @@ class SourceText:
         error: type[PddlTextSyntaxError | PddlTextSemanticError] = PddlTextSemanticError,
         **details: str,
     ) -> None:
-        """Raise an error, or add a warning if the reader is lenient."""
+        """Raise an error of type `error`, or add a warning if the reader is lenient."""
         if not self.lenient:
             raise error(self._diagnostic(offset, message, **details)) from None
         self.warn(offset, message, **details)

@@ -355,7 +355,7 @@ class State:
         return self._bits
 
     def bits_for_steps(self) -> int:
-        """Return the mask of the true fluents, including the derived atoms that actions read."""
+        """Return the mask of the true fluents; derived atoms that no action reads may be absent."""
         return self._bits if self._closed else self.task.close_for_steps(self._bits, self.values)
 
     def atoms(self, *, static: bool = False) -> frozenset[Atom]:

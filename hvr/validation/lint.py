@@ -292,7 +292,11 @@ _TIMES = ("at start", "over all", "at end")
 
 
 def check_problem(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
-    """Yield findings about unreachable actions and goals, missing values and unused objects."""
+    """Yield findings about a problem.
+
+    They concern unreachable actions, goals that always or never hold, missing values, unused
+    objects and timed initial literals.
+    """
     yield from _missing_values(domain, problem)
     yield from _unused_objects(domain, problem)
     yield from _timed_literals(domain, problem)

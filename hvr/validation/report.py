@@ -69,7 +69,7 @@ class FailureKind(StrEnum):
 
 
 class StepRef(Value):
-    """A step that was executed.
+    """The cause of a change: a step, an event, a process or a timed initial literal.
 
     Attributes:
         number: 1-based number in the plan, or None for an event, process or timed literal.
@@ -328,7 +328,7 @@ class Repair(Value):
         completes: Whether the repaired plan is valid, rather than only getting past the first
             failure.
         change: A description of another change, or "" if steps are inserted into a sequence.
-        plan: The plan after that change, proven valid (empty if `change` is).
+        plan: The plan after that change, proven valid, or empty without such a change.
     """
 
     step: int | None
@@ -431,7 +431,7 @@ def explain_step(report: StepReport) -> str:
 
 
 def explain_failure(failure: Failure, limit: int | None = 20) -> str:
-    """Return a failure in sentences, one per line, with at most `limit` literals."""
+    """Return a failure in sentences, one per line, with at most `limit` literals (None: all)."""
     hint = f" Did you mean {failure.suggestion!r}?" if failure.suggestion else ""
     lines = [f"{failure.message}{hint}"]
     lines += [f"- {explain_literal(literal)}" for literal in failure.literals[:limit]]

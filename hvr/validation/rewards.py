@@ -92,7 +92,10 @@ Potential: TypeAlias = Callable[[State], float]
 
 
 class StepScore(Value):
-    """The reward of each step of one completion, from -1 to 1 (0 after a failing step)."""
+    """The reward of each step of one completion, from -1 to 1 (0 after a failing step).
+
+    A timed plan and a completion without a plan have no rewards.
+    """
 
     rewards: tuple[float, ...]
     score: PlanScore
@@ -412,8 +415,9 @@ def trl_reward(limits: Bounds | None = None) -> Callable[..., list[float]]:
 def verifiers_reward(limits: Bounds | None = None) -> Callable[..., float]:
     """Return a reward function for a `Rubric` of the package verifiers.
 
-    The data set's `info` needs the PDDL texts `domain` and `problem`; `best` is optional. Without
-    them, the function raises a UsageError. `limits` applies to each completion.
+    The data set's `info` needs the PDDL texts `domain` and `problem`; `best` is optional. If
+    `domain` or `problem` is missing, the function raises a UsageError. `limits` applies to each
+    completion.
     """
     rewards = PlanRewards(limits)
 

@@ -110,7 +110,10 @@ class Checkpoints:
         self._states: list[tuple[int, Values]] = []
 
     def resume(self, steps: Sequence[object], bits: int, values: Values) -> tuple[int, int, Values]:
-        """Return the number of steps to skip, comparing steps by key, and the state after them."""
+        """Return the number of leading steps to skip, and the state after them.
+
+        `bits` and `values` are the state before `steps`, which become the last judged plan.
+        """
         count = len(steps)
         size = bits.bit_length() // 8 + 8 * len(values) + 100
         most = min(_MOST_STATES, _MOST_BYTES // size)

@@ -44,7 +44,10 @@ _WRONG = re.compile(r"[^a-z0-9_-]+")
 
 
 class UnifiedNames:
-    """A deterministic mapping between original names and similar valid names."""
+    """A deterministic mapping between original names and similar valid names.
+
+    `clean` makes a name valid; the names in `taken` are not given to anything.
+    """
 
     def __init__(self, clean: Callable[[str], str] = str, taken: Iterable[str] = ()) -> None:
         self._clean = clean

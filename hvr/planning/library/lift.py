@@ -72,7 +72,7 @@ class Situation:
     def support_of(
         self, formula: Expression, binding: Binding, value: bool = True
     ) -> Support | None:
-        """Return literals that explain why a formula has the truth value, or None if it has not.
+        """Return literals that explain why a formula has a truth value, or None if it has not.
 
         A negation inverts `value`, which turns a conjunction into a disjunction and vice versa. A
         disjunction is explained by its first true part, and an existential quantifier by its first

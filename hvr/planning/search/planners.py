@@ -37,7 +37,7 @@ class Planner(Protocol):
         """Return a plan, or a proof that no plan exists.
 
         Raises:
-            PlannerError: Neither was found in time.
+            PlannerError: Neither was found in time, or the planner does not support the task.
         """
 
 

@@ -252,7 +252,7 @@ class Subgoals:
     # Estimates ------------------------------------------------------------------------------
 
     def estimate(self, bits: int, values: Values) -> Distance | None:
-        """Return the distance of a state from the goal, or None if it is proven unreachable."""
+        """Return the estimated distance to the goal, or None if it is proven unreachable."""
         costs = [inf] * self._count
         supporters: list[tuple[int, float]] = [(-1, 0.0)] * self._count
         queue: list[tuple[float, int]] = []

@@ -45,7 +45,7 @@ _MOST_DERIVATIVES = 12
 class Enclosure:
     """A function of time that can be enclosed over intervals of time.
 
-    `original` is a multiple of `function` that `Crossing.reduce` subtracts.
+    `original` has the same zeros as `function`; `Crossing.reduce` subtracts multiples of it.
     """
 
     def __init__(self, function: Quantity, original: Quantity | None = None) -> None:

@@ -222,7 +222,7 @@ class EventEffects(Value):
     Attributes:
         bits: The true atoms, without derived atoms.
         numbers: The numbers as functions of time, to be evaluated at the time of the events.
-        touched: For each event, the atoms that it sets (as a mask) and the numbers.
+        touched: For each event, the atoms (as a mask) and numbers (by index) that it changes.
     """
 
     bits: int

@@ -71,7 +71,8 @@ class ActionsJudge:
         `on_failure` and `lenient` have no effect.
 
         Raises:
-            PddlSyntaxError: The text is not a sequence of steps.
+            DataFileError: The file cannot be read.
+            PddlSyntaxError: The actions cannot be read.
         """
         del on_failure, lenient
         report, _ = self.decompose(read_actions(source, file=file))

@@ -264,7 +264,7 @@ class _State(Value):
 
 
 class Progression:
-    """Searches for a decomposition in networks of any order; arguments and attributes: `Chart`."""
+    """Searches for a decomposition in networks of any order, with the interface of `Chart`."""
 
     def __init__(
         self,

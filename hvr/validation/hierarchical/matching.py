@@ -371,7 +371,13 @@ class Preconditions:
         self._cases: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...]] = {}
 
     def cases(self, method: Method, binding: Mapping[str, str]) -> tuple[_Case, ...]:
-        """Return a binding's satisfiable completions; raise GroundingLimitError if too many."""
+        """Return the completions of a binding with which the precondition is satisfiable.
+
+        Each is a pair of the added values and the compiled precondition.
+
+        Raises:
+            GroundingLimitError: There are too many completions.
+        """
         names = self._names.get(method.name)
         if names is None:
             names = self._names[method.name] = tuple([p.name for p in method.parameters])
