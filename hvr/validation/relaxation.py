@@ -447,7 +447,7 @@ def _reads(unit: _Packed) -> int:
 def achievers(state: State, literals: Mapping[Atom, bool]) -> Iterator[GroundAction]:
     """Yield actions that can make one of some literals true, if their conditions hold in a state.
 
-    Only conditions that every way to satisfy the precondition needs are tested.
+    Only the literals that the precondition requires in every case are tested.
     """
     task = state.task
     relations: dict[str, Relation] = {}

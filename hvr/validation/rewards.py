@@ -436,7 +436,7 @@ def verifiers_reward(limits: Bounds | None = None) -> Callable[..., float]:
 
 
 def text_of(completion: Completion) -> str:
-    """Return the text of a completion, or of the last message of a conversation."""
+    """Return the text of a completion, or of the last message of a conversation ("" if none)."""
     if isinstance(completion, str):
         return completion
     for message in reversed(completion):

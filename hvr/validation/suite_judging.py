@@ -41,6 +41,7 @@ def judge_suite(
 
     Raises:
         UnusableModelError: The suite has a single problem, and it or its domain is unusable.
+        UsageError: An option is not supported for hierarchical plans.
     """
     reader = ModelReader(options)
     first = None

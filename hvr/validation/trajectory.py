@@ -347,7 +347,7 @@ _PROHIBITIONS = ("always", "at-most-once", "sometime-before")
 def _restoring(constraint: Trajectory, truths: list[bool]) -> Iterator[Trajectory]:
     """Yield the constraints that replace a broken constraint for the rest of the run.
 
-    If a condition had to last until a second condition holds, it must be restored before.
+    If a condition had to last until a second condition holds, it must be restored before that.
     """
     if constraint.operator == "sometime-before" and not truths[1]:
         ended, awaited = constraint.formulas

@@ -52,9 +52,10 @@ from hvr.values import Value
 
 
 def action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpression] | None:
-    """Return the cost of each action that has one, or None if the metric is not such costs.
+    """Return the cost of each action that has one, or None unless the metric is their sum.
 
-    It must be to minimise `total-cost`, which starts at 0 and is used for nothing else.
+    The metric must minimise `total-cost`, which starts at 0, is increased at most once and
+    unconditionally by each action, and is used for nothing else.
     """
     total = FunctionTerm(TOTAL_COST)
     metric = problem.metric

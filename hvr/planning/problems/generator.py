@@ -164,9 +164,8 @@ def ferry(rng: Random, level: int, *, solvable: bool) -> Draft:
 def logistics(rng: Random, level: int, *, solvable: bool) -> Draft:
     """Return a random problem with 1 to 3 parcels and 2 or 3 cities.
 
-    Each city has an airport and an office.
-
-    If it is unsolvable, a city that is the destination of a parcel has no truck.
+    Each city has an airport and an office. If the problem is unsolvable, a city that is the
+    destination of a parcel has no truck.
     """
     cities = names("city", 2 if level < 5 else 3)
     parcels = names("parcel", min(1 + level // 2, 3))

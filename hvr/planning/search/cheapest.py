@@ -215,9 +215,8 @@ def relevant_problem(domain: Domain, problem: Problem) -> Problem:
 
     The remaining objects are those that the goal may mean, those that keep a fact without
     arguments false, such as an object in the hand, and those tied to them by a static fact that an
-    action reads, such as the door of a room and the key that fits the door. In rare cases a
-    plan needs other objects, so callers must try the whole problem if the reduced problem has no
-    plan.
+    action reads, such as the door of a room and the key that fits the door. In rare cases a plan
+    needs other objects, so callers must try the whole problem if the reduced one has no plan.
     """
     kept = _Relevance(domain, problem).kept()
     inside = kept | {constant.name for constant in domain.constants}

@@ -415,7 +415,7 @@ class _Clauses:
 def relevant(
     operators: Sequence[GroundOperator], goals: GoalAlternatives
 ) -> tuple[list[GroundOperator], int]:
-    """Return the operators and effects that the goal can depend on, and the mask of such fluents."""
+    """Return the operators and effects that the goal can depend on, and a mask of such fluents."""
     # A backward fixpoint: an effect is useful if it achieves a needed literal, and makes the
     # literals of its condition needed.
     needed = Literals()

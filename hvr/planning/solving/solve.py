@@ -483,7 +483,7 @@ def _row_of(row: SetRow, solution: Solution, firsts: Sequence[FoundPlan]) -> Set
 
 
 def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], list[Left]]:
-    """Return the problems of a folder or a manifest, and the files that could not be matched.
+    """Return the problems of a folder or a manifest, and the problems without a domain.
 
     Args:
         name: A folder, or a JSON lines file with `domain`, `problem` and optionally `best`, the

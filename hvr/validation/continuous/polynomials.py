@@ -248,7 +248,7 @@ class Root:
         return Fraction(low + high) / 2
 
     def same(self, other: Root) -> bool:
-        """Return whether a root whose interval overlaps this one is the same number."""
+        """Return whether two irrational roots with overlapping intervals are the same number."""
         if self.rational or other.rational or not other.algebraic:
             return False
         shared = common_divisor(self.polynomial, other.polynomial)

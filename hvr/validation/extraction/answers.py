@@ -210,9 +210,9 @@ def _fences(marks: Sequence[int]) -> Iterator[range]:
 def _steps_of_fence(
     inside: Sequence[_Numbered], known: KnownSymbols, *, unmarked: bool
 ) -> Sequence[_Numbered] | None:
-    """Return the steps in a code fence, or None if it is empty or contains more than one plan.
+    """Return the steps in a code fence, or None if the fence does not contain a single plan.
 
-    A PDDL file has no steps.
+    Unless `unmarked`, a plan with other text is not accepted. A PDDL file gives no steps.
     """
     content = [(n, t) for n, t in inside if has_content(t) and not WAITING.fullmatch(t)]
     if not content:

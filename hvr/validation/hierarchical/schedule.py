@@ -132,7 +132,7 @@ class Scheduler:
         self.misplaced: NoOrder | None = None
 
     def run(self) -> Placement | None:
-        """Return the decomposition of each task, or None with the reason in `misplaced`."""
+        """Return the match and position of each task, or None with the reason in `misplaced`."""
         root = (self._tree.root, 0, self._tree.actions)
         # An explicit stack of small objects, because plans may be nested thousands of levels deep.
         stack = [_Open(root)]

@@ -77,6 +77,7 @@ class DecompositionVerifier:
         `on_failure` and `lenient` have no effect.
 
         Raises:
+            DataFileError: The file cannot be read.
             PddlSyntaxError: The text is not a complete plan with a decomposition.
         """
         del on_failure, lenient
