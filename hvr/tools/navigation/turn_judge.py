@@ -55,7 +55,8 @@ class TurnDecision:
 
     Args:
         why: Reason, as a sentence.
-        needed: Most likely tools with their probabilities.
+        needed: The three most likely tools with their probabilities, from those at hand or, if the
+            move is FIND, from the others.
     """
 
     move: NextMove
@@ -74,7 +75,7 @@ class TurnJudge:
     """A classifier of the next move, trained on judged turns.
 
     Args:
-        turns: Training turns; all turns of a dialogue belong to the same fold.
+        turns: Training turns. Features are cross-validated, with each dialogue in one fold.
         encode: Function that encodes texts as vectors, such as `TextVectors().encode`.
     """
 
@@ -188,7 +189,8 @@ class _Wording:
     def scores(self, requests: Sequence[str]) -> Vectors:
         """Return a lexical and a semantic score for each request, shape (len(requests), 2).
 
-        A positive score means that the request lacks a value.
+        A positive score means that the request lacks a value. All scores are 0 if none or all of
+        the training requests lacked one.
         """
         if not self._informative:
             return np.zeros((len(requests), 2))
@@ -283,7 +285,8 @@ def with_dialogue_opinion(
 ) -> WeighedRequest:
     """Combine a reading with the prediction learnt from judged dialogues.
 
-    `for_tool` reads the request again for a given tool.
+    The prediction chooses the move if the reading has no request; otherwise, it can only put the
+    reading in doubt. `for_tool` reads the request again for a given tool.
     """
     if opinion is None or read.move in (NextMove.ANSWER, NextMove.FIND):
         return WeighedRequest(read)
@@ -322,7 +325,7 @@ MAX_P_VALUE = 0.05
 
 @dataclass(frozen=True)
 class LearntMoves:
-    """Judged dialogues; `figures` is the cross-validated accuracy of predicting the next move."""
+    """Judged dialogues; `figures` has the cross-validated measures of `figures_of`."""
 
     dialogues: tuple[Dialogue, ...]
     encoder: str
@@ -368,7 +371,8 @@ def learn_moves(
         place: Source of the dialogues, for error messages.
 
     Raises:
-        UsageError: The dialogues are too few.
+        UsageError: The dialogues are too few, or all turns have the same move.
+        DataFileError: A dialogue is invalid.
     """
     tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}
     turns = [
@@ -446,7 +450,11 @@ def write_moves(path: Path, learnt: LearntMoves) -> None:
 
 
 def read_moves(path: Path) -> LearntMoves:
-    """Read learnt moves from a file."""
+    """Read learnt moves from a file.
+
+    Raises:
+        DataFileError: The file cannot be read, or has another format.
+    """
     record: Any = read_json(path)
     try:
         if record["form"] != FORM:

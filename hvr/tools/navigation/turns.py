@@ -48,7 +48,10 @@ class OfferedTool:
 
 
 def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list[OfferedTool]:
-    """Return the tools in the form for comparison, without text that many descriptions share."""
+    """Return the tools with descriptions without the sentences that many of them share.
+
+    `services` has the service of each tool; by default, none is known.
+    """
     about = own_descriptions([schema.description for schema in schemas])
     return [
         OfferedTool(schema, service, own)
@@ -84,9 +87,11 @@ class Turn:
 
 @dataclass(frozen=True)
 class JudgedTurn:
-    """A turn with the correct next move and the tools that were called.
+    """A turn with the correct next move.
 
-    A dialogue used for training is never used for evaluation.
+    Args:
+        used: Names of the tools that were called.
+        dialogue: Name of the dialogue, whose turns are never split between training and evaluation.
     """
 
     turn: Turn
@@ -96,7 +101,10 @@ class JudgedTurn:
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into sentences, and each sentence at connectives such as "then"."""
+    """Split a text into sentences, and each sentence at connectives such as "then".
+
+    Parts of at most three characters are dropped; if nothing is left, the text is the only part.
+    """
     return [part for part in map(str.strip, _ENDS.split(text)) if len(part) > 3] or [text]
 
 
@@ -130,7 +138,15 @@ def read_dialogues(path: Path) -> list[Dialogue]:
 def judged_turns(
     record: Dialogue, tools: Mapping[str, OfferedTool], place: str
 ) -> list[JudgedTurn]:
-    """Return the judged turns of a dialogue."""
+    """Return the judged turns of a dialogue.
+
+    Args:
+        tools: Tools of the catalogue, by name.
+        place: Source of the dialogue, for error messages.
+
+    Raises:
+        DataFileError: The dialogue is invalid, or names an unknown tool.
+    """
     turns = record.get("turns")
     if not isinstance(turns, list) or not turns:
         raise DataFileError(f"{place}: 'turns' must be a non-empty list")
@@ -246,7 +262,7 @@ class ToolNeeds:
         """Return the features of each tool for a turn, shape (len(tools), 12).
 
         The features are similarities to the tool's texts and to requests that it served, votes of
-        similar requests, and numbers of shared words.
+        similar requests, and shares of common words. Requests of `dialogue` itself are ignored.
         """
         if not tools:
             return np.zeros((0, FEATURES))
@@ -265,7 +281,10 @@ class ToolNeeds:
         return np.stack(columns, axis=1).astype(np.float64)
 
     def _example(self, one: JudgedTurn, random: np.random.Generator) -> tuple[Vectors, Vectors]:
-        """Return features and labels of the tools that a turn used and of a sample of others."""
+        """Return features and labels of the tools that a turn used and of a sample of others.
+
+        Both are empty if the turn used no tool.
+        """
         tools = (*one.turn.at_hand, *one.turn.outside)
         used = np.array([tool.schema.name in one.used for tool in tools], dtype=bool)
         if not used.any():
@@ -499,7 +518,10 @@ def left_open(text: str, known: Collection[str]) -> list[int]:
 
 
 def _noun_after(tokens: list[str], place: int, known: Collection[str]) -> int:
-    """Return the index of the first known noun among the next three words; 0 if there is none."""
+    """Return the index of the first known noun or person among the next three words.
+
+    If there is none, or a value precedes it, return 0.
+    """
     for at in range(place + 1, min(place + 4, len(tokens))):
         word = tokens[at].lower()
         one = word.removesuffix("s")

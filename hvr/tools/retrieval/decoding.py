@@ -84,10 +84,11 @@ def viterbi(
             forbids it. The diagonal is ignored in favour of `stay`.
         start: Score of starting with each tool, shape (tools,); None means 0.
         stay: Score of continuing the same call; -inf forbids it.
+        skip: Score of skipping a step; -inf forbids it.
 
     Returns:
         Tool indexes; the lower index wins ties. If every sequence is forbidden, the result is the
-        best tool of the first step.
+        best tool of the first step. Without steps or tools, it is empty.
     """
     steps, tools = scores.shape
     if not steps or not tools:
@@ -171,11 +172,13 @@ class Transitions:
     """Transition counts from plans, and the smoothed probabilities estimated from them.
 
     p(v | u) is proportional to count(u, v) + 0.5 [u -> v is a link] + 0.01. Without counts, the
-    links alone decide; an unseen pair without a link remains possible.
+    links alone decide; an unseen pair without a link remains possible. Counts of tools that are not
+    in the graph are ignored.
 
     Args:
         links: Number of times that the second tool of a pair directly followed the first.
         starts: Number of plans that begin with each tool.
+        steps: Number of steps in the plans.
         stays: Number of steps that continue the previous call.
     """
 
@@ -213,7 +216,10 @@ class Transitions:
 
 
 def count_transitions(graph: ToolGraph, plans: Iterable[ToolPlan]) -> Transitions:
-    """Count the transitions between tools in plans, ignoring tools that are not in the graph."""
+    """Count the transitions between consecutive tools of plans.
+
+    If a plan has more steps than tools, the surplus counts as steps that continue a call.
+    """
     links: Counter[Link] = Counter()
     starts: Counter[str] = Counter()
     steps = stays = 0
@@ -247,6 +253,9 @@ class Decoder:
         skip: Log-probability that a step calls nothing.
         once: Whether to keep only the first call of each tool. This suits plans that name each tool
             once, such as UltraTool's, but loses repeated calls ("at 7 and at 9").
+
+    Raises:
+        UsageError: The rule is unknown.
     """
 
     transitions: Transitions

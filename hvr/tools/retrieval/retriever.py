@@ -63,6 +63,9 @@ class RetrieverConfig:
         weight_decay: Decoupled weight decay of AdamW.
         held_out: Fraction of the training plans held out for early stopping.
         refit: Whether to retrain on all plans for the best number of epochs.
+
+    Raises:
+        UsageError: A setting is unknown or out of range.
     """
 
     encoder: str = "minilm"

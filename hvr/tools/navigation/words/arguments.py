@@ -55,7 +55,7 @@ _NEAR = 3
 
 @dataclass
 class ReadCall:
-    """A call in the form in which a clause states it.
+    """The part of a call that a clause states.
 
     Args:
         used: Positions of the words and values that the call explains.
@@ -72,7 +72,10 @@ class ReadCall:
         return [p for p in self.tool.takes if p.required and p.name not in self.arguments]
 
     def put(self, parameter: ToolParameter, value: Json, text: str, form: str) -> None:
-        """Set a parameter to a value, or append the value if the parameter takes a list."""
+        """Set a parameter to a value, or append the value if the parameter takes a list.
+
+        `text` states the value in the request; `form` is its recognised form.
+        """
         if parameter.is_list:
             listed = self.arguments.setdefault(parameter.name, [])
             assert isinstance(listed, list)
@@ -92,7 +95,13 @@ class _Pair:
 
 @dataclass(frozen=True)
 class RequestContext:
-    """The request around a clause; `about` are the words of statements before the first order."""
+    """The request around a clause.
+
+    Args:
+        text: The whole request.
+        facts: Values in its statements.
+        about: Words of its statements, if the clause is its first order or question.
+    """
 
     text: str
     facts: tuple[ValueSpan, ...] = ()
@@ -194,7 +203,7 @@ def _phrase_of(before: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token
 
 
 def _after(tokens: Sequence[Token], index: int) -> list[Token]:
-    """Return the noun that follows a value: "the Documents directory"."""
+    """Return the word right after a value, as in "the Documents directory"; empty if none."""
     found = []
     for token in tokens[index + 1 : index + 2]:
         if not token.is_word:
@@ -204,7 +213,10 @@ def _after(tokens: Sequence[Token], index: int) -> list[Token]:
 
 
 def cue_of(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> float:
-    """Return how strongly the words around a value indicate a parameter."""
+    """Return how strongly the words around the value at `index` indicate a parameter.
+
+    The number is negative if they contradict it.
+    """
     names = stems_of(parameter.name)
     described = stems_of(parameter.description)
     before, after = _before(tokens, index), _after(tokens, index)
@@ -319,7 +331,7 @@ _SWITCHES = frozenset(map(stem, ("on", "enabled", "active", "enable", "power")))
 
 
 def _switch(call: ReadCall, clause: RequestClause) -> None:
-    """Bind "on" and "off" to a parameter that says whether something is on."""
+    """Bind "on" or "off" to the only parameter that says whether something is on."""
     said = [t for t in clause.tokens if t.lower in ("on", "off")]
     flags = [p for p in call.tool.takes if kind_of(p) is ValueKind.FLAG and p.required]
     flags = [p for p in flags if stems_of(p.name) & _SWITCHES]
@@ -363,7 +375,10 @@ _FLAG_WORDS = frozenset(
 def _phrase(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, context: RequestContext
 ) -> None:
-    """If one run of words and one text parameter remain, bind the words to the parameter."""
+    """Bind remaining runs of words to text parameters without a value.
+
+    A run is bound to the parameter that it names, or if only one run and one parameter remain.
+    """
     worded = [
         p
         for p in call.tool.takes
@@ -411,7 +426,10 @@ def _after_colon(call: ReadCall, clause: RequestClause) -> list[list[Token]]:
 
 
 def _remainder(clause: RequestClause, parameter: ToolParameter, verb: str) -> list[list[Token]]:
-    """Return all words after the verb and the parameter's name, as in "echo hello there"."""
+    """Return all words after the verb and the parameter's name, as in "echo hello there".
+
+    The result is empty if they include a value, or begin with a preposition or pronoun.
+    """
     names = stems_of(parameter.name)
     rest = list(clause.tokens[_verb_length(clause, verb) :])
     while rest and (rest[0].lower in DETERMINERS or stem(rest[0].lower or "x") in names):

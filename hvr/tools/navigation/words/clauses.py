@@ -421,7 +421,7 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
 
 
 def _order_after(body: Sequence[Token], verbs: Collection[str]) -> int:
-    """Return where an order begins after a condition, or the length of the tokens."""
+    """Return the index at which an order begins after a condition; if none does, the length."""
     inside = SUBJECTS | AUXILIARIES | PREPOSITIONS | DETERMINERS | ADVERBS | {"not", "and", "or"}
     for at in range(3, len(body) - 1):
         if body[at - 1].lower not in inside and is_verb(body[at:], verbs):
@@ -536,7 +536,10 @@ _DISTRIBUTES = frozenset({"both", "each"})
 
 
 def each_part(clause: RequestClause, value: str) -> list[RequestClause]:
-    """Return one clause per item of a worded value: two for "add eggs and bread"."""
+    """Return one clause per item of a value in words: two for "add eggs and bread".
+
+    The result is empty if the clause does not contain the value.
+    """
     tokens = list(clause.tokens)
     for start in range(len(tokens)):
         for end in range(start + 1, len(tokens) + 1):
@@ -574,7 +577,7 @@ def _repeated(clause: RequestClause, choices: Collection[str]) -> list[RequestCl
 
 
 def each_value(clause: RequestClause, choices: Collection[str] = ()) -> list[RequestClause]:
-    """Return one clause per value of a list: two for "cancel O-11 and O-12".
+    """Return one clause per value of a list: two for "cancel O-11 and O-12"; none without a list.
 
     Args:
         choices: Stems of words that are choices of a parameter.
@@ -632,7 +635,10 @@ class Reference:
 def reference_of(
     clause: RequestClause, parameter: ToolParameter, catalogue: Catalogue
 ) -> Reference:
-    """Return the words by which a clause refers to the entity of a parameter, as a query."""
+    """Return how a clause selects the entity of a parameter, as in "every order", "the last order".
+
+    A clause without such words gives a query without conditions.
+    """
     nouns = stems_of(parameter.name) - _BARE
     tokens = clause.tokens
     heads = [i for i, token in enumerate(tokens) if token.is_word and stem(token.lower) in nouns]

@@ -265,7 +265,7 @@ def _worded(said: str) -> int | None:
 
 
 def _names(text: str, free: list[bool]) -> Iterator[ValueSpan]:
-    """Yield proper names: capitalised words that do not begin a sentence."""
+    """Yield proper names: capitalised words, except ordinary words that begin a sentence."""
     pattern = re.compile(
         r"[A-Z][\w&.-]*(?:'(?!s\b)[A-Za-z]+)?(?:\s+(?:of\s+|de\s+|van\s+|the\s+)?"
         r"(?=[A-Z])[A-Z][\w&.-]*)*"

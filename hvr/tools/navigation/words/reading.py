@@ -65,7 +65,11 @@ class ReadRequest:
 
 
 def guarded(read: ReadRequest, text: str, catalogue: Catalogue) -> ReadRequest:
-    """Return a reading without the writing goal calls that the request does not order."""
+    """Return a reading without the writing goal calls that the request does not order.
+
+    A conditional order becomes a question. A reading with a question, or without goals, loses its
+    request.
+    """
     if read.request is None:
         return read
     schemas = {tool.name: tool for tool in catalogue.tools}
@@ -111,7 +115,10 @@ _REASONS = {
 
 
 def mood_of(tool: ToolSchema, clauses: Sequence[RequestClause]) -> Mood:
-    """Return the mood of the clause that is about a tool or, if unclear, the most cautious mood."""
+    """Return the mood of the clause that is most about a tool.
+
+    Of several such clauses, the most cautious mood counts; without any clause, it is STATEMENT.
+    """
     about = [(_about(tool, clause), clause.mood) for clause in clauses]
     most = max((score for score, _ in about), default=0.0)
     moods = {mood for score, mood in about if score == most}
@@ -142,7 +149,7 @@ _WHOLE = (
 
 
 def is_stated(value: Json, text: str, given: Collection[Json] = ()) -> bool:
-    """Return whether a value is stated by a text or among the values that the user gives besides.
+    """Return whether a text states a value, or the user gives it in addition (`given`).
 
     A list or object is stated if all its parts are. Words never state booleans, nulls, or empty
     lists and objects.

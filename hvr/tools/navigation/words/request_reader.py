@@ -139,7 +139,7 @@ class RequestReader:
         return self._composed(_merged(goals), text, facts, _afterthoughts(clauses))
 
     def _shares(self, clause: RequestClause, goal: _ClauseGoal) -> list[RequestClause]:
-        """Return the clauses into which a clause with a list of values has to be split."""
+        """Return the clauses into which a list of values splits a clause; none if it stays whole."""
         takes = {p.name: p for p in goal.call.tool.takes} if goal.call is not None else {}
         for value in goal.call.values if goal.call is not None else ():
             parameter = takes[value.name]
@@ -223,7 +223,7 @@ class RequestReader:
         return UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(goal.tools[:1]))
 
     def _unknown_verb(self, clause: RequestClause, best: ToolEvidence) -> bool:
-        """Return whether a clause (no question) begins with a word that no tool explains."""
+        """Return whether a fragment in the mood of a question begins with a word unknown to the tool."""
         first = clause.tokens[0]
         if clause.mood is not Mood.QUESTION or not clause.fragment or not is_content(first):
             return False
@@ -522,7 +522,10 @@ def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[J
 
 
 def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> RequestClause:
-    """Replace "it" by the value in the last clause that states any, if it is the only one."""
+    """Replace "it" by the value in the last clause that states any, if it is the only one.
+
+    After "its" or "their", the clause ends in "of" and this value instead.
+    """
     said = next((one.spans for one in reversed(before) if one.spans), ())
     if len(said) == 1 and any(t.lower in ("its", "his", "her", "their") for t in clause.tokens):
         # "Show its status" asks for the status of the value named earlier.
@@ -591,7 +594,10 @@ def _joins_noun(after: Sequence[Token]) -> bool:
 def _in_order(
     parameter: ToolParameter, call: ReadCall, spans: Sequence[ValueSpan]
 ) -> tuple[Json, str]:
-    """Match values to parameters of the same kind by position, if their numbers are equal."""
+    """Return the value and text for a parameter by position among the parameters of its kind.
+
+    Unless there is one value of this kind for each of them, return None and an empty text.
+    """
     kind = kind_of(parameter)
     alike = [p for p in call.tool.takes if p.required and kind_of(p) is kind]
     fitting = [span for span in spans if value_compatibility(span, parameter)[0] >= MIN_FORM_SCORE]

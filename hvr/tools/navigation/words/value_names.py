@@ -41,7 +41,10 @@ class ValueNames:
         return self._slots.get((tool, parameter), parameter)
 
     def named(self, span: ValueSpan, clause: RequestClause | None) -> ReadValue | None:
-        """Return a value with the name that the text gives it; the name is empty if unclear."""
+        """Return a value with the name that the text gives it; the name is empty if unclear.
+
+        A number, date or time without a clear name is None if no clause contains it.
+        """
         tokens = clause.tokens if clause is not None else ()
         index = next((i for i, t in enumerate(tokens) if t.start == span.start), None)
         if span.form is ValueForm.NAME and len(self._called) == 1:

@@ -63,10 +63,12 @@ class ToolVocabulary:
     """The word stems of a tool.
 
     Args:
+        name: Stems in the tool's name.
+        described: Stems in its description.
         taken: Stems in the names, descriptions and choices of the tool's parameters.
         given: Stems in the names of its results.
         around: Stems of all tools in its catalogue.
-        things: First words of the id names in its catalogue.
+        things: First words of parameters such as `order_id` in its catalogue.
     """
 
     name: frozenset[str]
@@ -81,7 +83,7 @@ class ToolVocabulary:
         return self.name | self.described | self.taken | self.given
 
     def weight(self, word: str) -> float:
-        """Return how strongly a stem, or a noun that it implies, indicates this tool."""
+        """Return how strongly a stem, or a noun that it implies, indicates the tool, from 0 to 1."""
         return max(map(self._weight, (word, *_SENSES.get(word, ()))))
 
     def _weight(self, word: str) -> float:
@@ -111,11 +113,11 @@ class CatalogueVocabulary:
         self.all = around
 
     def rarity(self, word: str) -> float:
-        """Return the inverse frequency of a stem among the tools; an unknown stem is rarest."""
+        """Return the log inverse frequency of a stem among the tools; an unknown stem is rarest."""
         return self._rarity.get(word, self._unknown)
 
     def precision(self, tool: str, words: Iterable[str]) -> float:
-        """Return the share of the given stems that are among a tool's words, weighted by rarity."""
+        """Return the share of the given stems that indicate a tool, weighted by rarity."""
         own, words = self.of[tool], frozenset(words)
         whole = sum(map(self.rarity, words))
         return sum(own.weight(w) * self.rarity(w) for w in words) / whole if whole else 0.0
@@ -123,7 +125,8 @@ class CatalogueVocabulary:
     def recall(self, tool: str, words: Iterable[str], apart: Iterable[str] = ()) -> float:
         """Return the share of a tool's name that the given stems cover, weighted by rarity.
 
-        The stems in `apart` are not expected, since other words of the request express them.
+        The stems in `apart` are not expected, since other words of the request express them. A name
+        without other stems is covered.
         """
         words = frozenset(words)
         name = self.of[tool].name - frozenset(apart)
@@ -216,7 +219,7 @@ def is_known(verb: str) -> bool:
 
 
 def likely_tools(text: str, catalogue: Catalogue, most: int) -> tuple[ToolSchema, ...]:
-    """Return at most `most` tools that share words with a request, in the order of the catalogue.
+    """Return the `most` tools that best match a request, in the order of the catalogue.
 
     A word that few tools share counts more, and twice as much in a tool's name. A verb for a
     similar action counts as much as a word in the name.
