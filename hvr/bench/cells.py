@@ -29,9 +29,12 @@ from hvr.worlds.scenes import load_scene
 class Scores(JsonObject):
     """Measures of a plan. Shares are from 0 to 1; None means not applicable or unknown.
 
+    H and V are features of settings (see `hvr.policies.llm.settings`): macro actions and
+    verification.
+
     Args:
-        truth_length: Reference length for LD: that of the ground truth in its own scene, otherwise
-            that of the shortest known plan.
+        truth_length: Reference length for LD: that of the plan's reduction if `aligned`, that of
+            the ground truth in its own scene, otherwise that of the shortest known plan.
         pc: Plan correctness; None in a scene without a ground truth.
         es: Execution success; None unless PC is 1 and the plan was executed.
         mpv_before: Macro plan verification before correction; None if the setting lacks H.
@@ -39,9 +42,11 @@ class Scores(JsonObject):
         aabv_before: Block verification before correction; None if the setting lacks H.
         aabv_after: The same after correction; None if the setting lacks H or V.
         goal_conditions: Share of the goal's conditions that hold after the last applicable step.
-        success: Whether every step is applicable and the goal holds after the last one.
+        success: Whether every step is applicable, the goal holds after the last one, and the plan
+            keeps the task's constraints.
         executed: Number of steps executed before the first failure; None without execution.
-        reached: Whether the observed final state satisfies the goal; None without execution.
+        reached: Whether the observed final state satisfies the goal and the plan keeps the task's
+            constraints; None without execution.
         best: Length of the shortest known plan in the scene.
         step_budget: Maximum number of steps that the task allows; None for no limit.
         aligned: Whether PC, ES and LD compare the plan with its own reduction; see
@@ -51,6 +56,7 @@ class Scores(JsonObject):
         removed: Number of redundant steps removed.
         unreadable: Number of answers from which hvr could read no plan.
         repeated: Number of corrections that repeated the previous answer.
+        failures: Number of failures by kind.
     """
 
     plan_length: int
@@ -84,7 +90,7 @@ class Scores(JsonObject):
 
     @property
     def over(self) -> float | None:
-        """Excess length relative to the shortest known plan; None if the goal is not reached."""
+        """Excess length relative to the shortest known plan; None if unsuccessful or unknown."""
         return self.plan_length / self.best - 1 if self.success and self.best else None
 
     @property
@@ -260,7 +266,8 @@ class CellOptions:
     def to_json(self) -> dict[str, Any]:
         """Return the options that identify a bench as JSON values.
 
-        The budget and the cache are excluded, because a bench may be resumed with different ones.
+        Options such as the budget, the cache and the timeout are excluded, because a bench may be
+        resumed with different ones.
         """
         model = self.model
         values: dict[str, Any] = {
@@ -287,7 +294,7 @@ class CellResult(JsonObject):
         error: Error message, or the reason why the plan ended early; otherwise empty.
         error_kind: Class of the error, or kind of the early end.
         exit_code: Exit code of the error (see `hvr.errors`); 0 without an error.
-        model: The model's name for itself.
+        model: Name of the model; its spec after an error, and empty without a model.
         record: The planning record as JSON values.
     """
 

@@ -168,7 +168,13 @@ Values = Mapping[str, Mapping[str, float | None]]
 
 @dataclass(frozen=True)
 class PaperTables:
-    """The paper's tables, in per cent except for the counts in table 1."""
+    """The paper's tables, in per cent except for the counts in table 1.
+
+    Args:
+        tables: Content by the table's number.
+        inconsistencies: Descriptions of contradictions within the paper.
+        source: Authors, title and year.
+    """
 
     tables: Mapping[str, Mapping[str, Any]]
     inconsistencies: tuple[str, ...]

@@ -124,6 +124,7 @@ class BenchFolder:
 
         Raises:
             UsageError: A different process is running a bench in this folder.
+            DataFileError: The folder contains other files, or cannot be written.
         """
         if not self.exists():
             self._require_new()
@@ -142,7 +143,11 @@ class BenchFolder:
 
     @contextmanager
     def locked_cell(self, cell: Cell) -> Iterator[None]:
-        """Lock a cell, after waiting for processes of a killed bench that still run it."""
+        """Lock a cell, after waiting for processes of a killed bench that still run it.
+
+        Raises:
+            DataFileError: Another process still runs the cell after 30 s.
+        """
         path = self.path / "cells" / f"{cell.id}.lock"
         with writing(path):
             until = time.monotonic() + _PATIENCE_S
@@ -303,7 +308,11 @@ class Recording:
 
 @contextmanager
 def opened_recording(file: Path) -> Iterator[Recording]:
-    """Unpack a recording into a temporary folder, which is deleted at the end of the context."""
+    """Unpack a recording into a temporary folder, which is deleted at the end of the context.
+
+    Raises:
+        DataFileError: The file is not a recording, or is larger than 2 GB.
+    """
     with temporary_folder("hvr-replay-") as place:
         try:
             with zipfile.ZipFile(file) as archive:

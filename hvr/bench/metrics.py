@@ -279,7 +279,10 @@ def _abstract_truth(truth: GroundTruth, names: Names, kinds: Container[str]) -> 
 
 
 def _injections(names: Sequence[str], pool: Sequence[str]) -> Sequence[Names]:
-    """Return all injective mappings of the names into the pool, fewest changed names first."""
+    """Return injective mappings of the names into the pool, fewest changed names first.
+
+    At most RENAMINGS are returned, beginning with the identity.
+    """
     # Sorting needs all of them; plans with many objects of one class are not expected.
     ways = islice(permutations(pool, len(names)), RENAMINGS * 10)
     injections = [dict(zip(names, way, strict=True)) for way in ways]

@@ -55,6 +55,7 @@ class Progress:
         done: Number of cells with a result, including those from earlier runs.
         total: Number of cells.
         resumed: Number of cells finished in earlier runs.
+        result: Result of the cell that has just ended; None at the start.
     """
 
     done: int
@@ -87,12 +88,15 @@ def run_bench(
         engine: Engine that runs the cells; None for this process. If a cell's process dies, the
             cell is retried once and then counts as an error. On a cluster, all machines must share
             the folder.
+        prompts: Digests of the prompt templates, which a resumed bench must not change.
+        listen: Callback that receives the progress at the start and after each cell.
 
     Returns:
         One result per cell, in order.
 
     Raises:
         UsageError: The folder contains another bench or is in use, or the engine cannot be used.
+        DataFileError: The folder contains other files, or cannot be written.
         KeyboardInterrupt: The bench was interrupted; finished cells are kept.
     """
     bench = BenchFolder(folder)
@@ -242,7 +246,11 @@ def _policy_class(cell: Cell) -> type[Policy[Any]]:
 
 
 def _written(policy: Policy[Any], task: PaperTask, world: World, domain: Domain) -> PlanningRecord:
-    """Return the planning record of a task, after searching the scene for unseen objects."""
+    """Return the planning record of a task.
+
+    If the task has unseen objects, the policy may search the scene for them; the steps of the
+    search become the first block of the plan.
+    """
     inventory = world.inventory()
     if not task.unseen:
         return _record(policy, task.goal_oriented, world, inventory, domain)
@@ -295,8 +303,8 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
     For a local model, only its packages are checked, since loading it is slow.
 
     Raises:
-        UsageError: A spec or option is invalid, or the budget is in dollars and a price is unknown.
-        LLMError: A key is missing.
+        UsageError: A spec or option is invalid, a key is missing, or the budget is in dollars and a
+            price is unknown.
     """
     for cell in {cell.model: cell for cell in cells if cell.model != NO_MODEL}.values():
         choice = _choice(cell, options)

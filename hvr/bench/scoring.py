@@ -99,6 +99,7 @@ def score(
         spent: Usage of the model, if any.
         execute: Whether to execute the plan in the embedded kitchen. A plan that is neither
             applicable nor correct is not executed, since it would fail.
+        seed: Seed of the kitchen.
     """
     truth = task.ground_truth
     scene = scene or truth.scene

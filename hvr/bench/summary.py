@@ -81,6 +81,7 @@ class Stat(JsonObject):
     Args:
         mean: Mean over seeds of the means over tasks.
         spread: Sample standard deviation over seeds; None with fewer than two seeds.
+        count: Number of values.
         low: Lower bound of the 95 % bootstrap interval over tasks and seeds, if known.
         high: Its upper bound.
     """
@@ -101,12 +102,15 @@ class Stat(JsonObject):
 
 @dataclass(frozen=True)
 class Row(JsonObject):
-    """Statistics of a setting with a model, over all tasks.
+    """Statistics of a setting with a model.
 
     Args:
+        cells: Number of cells with scores.
         errors: Number of cells that ended in an error; the means exclude them.
         stats: Statistics by key: the keys of COLUMNS, and `pc_moderate`, `pc_high`, `ld_min`,
-            `ld_max`, `ld_abs`.
+            `ld_max`, `ld_abs`. The paper's measures cover only `TWELVE`, unless the bench has none
+            of these tasks; other measures cover all tasks except T5bis.
+        failures: Number of failures and errors by kind.
         without_model: Whether the setting is a policy that uses no model.
     """
 

@@ -110,7 +110,7 @@ def _table(title: str, columns: Sequence[str]) -> Table:
 
 
 def before_after(row: Row, name: str) -> str:
-    """Format MPV or AABV as in the paper: `(before) after`."""
+    """Format MPV or AABV as in the paper: `(before) after`; `–` if neither is known."""
     before, after = row.stats.get(f"{name}_before"), row.stats.get(f"{name}_after")
     if before is None and after is None:
         return "–"
@@ -118,7 +118,7 @@ def before_after(row: Row, name: str) -> str:
 
 
 def with_spread(stat: Stat | None, key: str) -> str:
-    """Format a mean and its spread as `mean ±spread`, in per cent if the measure is a share."""
+    """Format a statistic as `mean ±spread`, in per cent if the measure is a share; `–` for None."""
     if stat is None:
         return "–"
     column = COLUMNS.get(key)
@@ -168,7 +168,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Delta(JsonObject):
-    """The difference in a measure between two benches for one task, or for all (`all`)."""
+    """The difference in a measure between two benches for a task, or for all if `task` is `all`."""
 
     measure: str
     model: str
@@ -185,7 +185,7 @@ class Delta(JsonObject):
 
     @property
     def beyond_spread(self) -> bool | None:
-        """Whether the difference exceeds the spread of both means; None if a spread is unknown."""
+        """Whether the difference exceeds the known spreads of both means; None if none is known."""
         spreads = [s for s in (self.old.spread, self.new.spread) if s is not None]
         if not spreads:
             return None
@@ -193,7 +193,10 @@ class Delta(JsonObject):
 
     @property
     def mark(self) -> str:
-        """Mark of a difference beyond the spread: `▲` (better) or `▼` (worse); `?` if unknown."""
+        """Mark of a difference beyond the spread: `▲` (better) or `▼` (worse).
+
+        The mark is `?` if no spread is known, and empty if the difference is within the spread.
+        """
         if abs(self.difference) <= 1e-12:
             return ""
         if self.beyond_spread is None:
@@ -204,7 +207,11 @@ class Delta(JsonObject):
 
 
 def load_results(path: Path) -> tuple[CellResult, ...]:
-    """Read the results of a bench from its folder or its JSON file."""
+    """Read the results of a bench from its folder or its JSON file.
+
+    Raises:
+        DataFileError: The path is neither.
+    """
     if path.is_dir():
         bench = BenchFolder(path)
         bench.manifest()

@@ -24,10 +24,11 @@ class ModelChoice:
             None for the model named in the environment or in pyproject.toml.
         base_url: Base URL of the server; None for the provider's default.
         setting: Name of the combination of enabled features, such as `HVR+` or `HVR+-library`; see
-            `settings.named`.
+            `hvr.policies.llm.settings`.
         embedder: Specification of the embedder that maps names to objects and actions.
         prompts: Folder of the user's prompt templates.
         library: File of macro actions to use and to extend.
+        cache: SQLite file of answers to reuse; None for no cache.
         limits: Maximum usage, in a bench of all its plans together; None for no limit.
         calls_per_plan: Maximum number of requests per plan; None for the configured limit, or 100.
             A single plan follows `limits.calls` instead, if set.

@@ -75,6 +75,10 @@ def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None
 def read_price(name: str, value: object, where: str) -> Price:
     """Decode a price: a table with `input`, `output` and optionally `cached`.
 
+    Args:
+        name: Name of the model.
+        where: Place of the table, for the error message.
+
     Raises:
         UsageError: The value is not such a table.
     """
@@ -117,7 +121,11 @@ class ModelOptions:
             default.
         reply_bytes: Maximum size of a reply in bytes, both compressed and decompressed.
         concurrency: Maximum number of independent requests in flight at once.
+        prices: The user's own prices, by the provider's name for the model.
         about: Task, scene and seed of the plan; only simulated models read them.
+
+    Raises:
+        UsageError: A number, the base URL or the key is invalid.
     """
 
     base_url: str | None = None
@@ -436,7 +444,7 @@ class _Asking:
 
 
 def abilities_of(model: Model, chosen: ConfiguredModel) -> dict[str, str]:
-    """Test a model's abilities, and return a one-line result for each.
+    """Test a model, and return a line for each of `schema`, `tools`, `context` and `cost`.
 
     The test schema permits only an answer that contradicts the question, so the answer shows
     whether the server enforces schemas.

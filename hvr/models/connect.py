@@ -51,7 +51,10 @@ _FORMS = {
 
 
 def make_model(spec: str, options: ModelOptions | None = None) -> Model:
-    """Return the model of a spec, wrapped only in the guard that redacts secrets."""
+    """Return the model of a spec, wrapped only in the guard that redacts secrets.
+
+    A replay is returned without the guard.
+    """
     options = options or ModelOptions()
     model = make_provider(spec, options)
     # Recorded answers passed the guard when they were recorded.
@@ -67,7 +70,8 @@ def make_provider(spec: str, options: ModelOptions) -> Model:
             optional parameters, or the name of a provider in another package with its argument.
 
     Raises:
-        UsageError: The spec is invalid.
+        UsageError: The spec is invalid, or a key is missing.
+        DataFileError: A transcript or a local model cannot be read.
     """
     provider, _, rest = spec.partition(":")
     known = provider in PROVIDERS.entries or provider in PROVIDERS.names()
@@ -205,8 +209,8 @@ def connect(
             limits cover all users of the ledger.
 
     Raises:
-        UsageError: No model is named, or an option is invalid.
-        LLMError: A key is missing.
+        UsageError: No model is named, an option is invalid, or a key is missing.
+        DataFileError: A transcript or a local model cannot be read.
     """
     chosen = reach(choice, about)
     assert chosen.spec is not None
@@ -282,7 +286,13 @@ class _Run:
 
 
 def recorded_run(choice: ModelChoice) -> RecordedRun | None:
-    """Return the run that the spec `replay:FOLDER` repeats; None for any other spec."""
+    """Return the run that the spec `replay:FOLDER` repeats.
+
+    For any other spec, or a transcript that does not describe a run, return None.
+
+    Raises:
+        DataFileError: The transcript cannot be read, or its run cannot be repeated.
+    """
     spec = read_config(choice).spec
     path = replayed(spec) if spec is not None else None
     if path is None:

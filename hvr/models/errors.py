@@ -58,6 +58,8 @@ class ModelError(LLMError):
     and 4 if a later attempt may succeed.
 
     Args:
+        kind: Class of the error, on which retries and the exit code depend.
+        status: HTTP status of the reply, if it was an error.
         retry_after: Seconds to wait before the next request, as requested by the server.
         usage: Usage billed despite the failure, if known.
     """
@@ -85,7 +87,11 @@ def kind_of(status: int) -> Kind:
 
 
 def used(error: LLMError) -> Usage:
-    """Return the usage of a failed request; unknown if the provider may still have billed it."""
+    """Return the usage of a failed request.
+
+    Unless the error states it, the usage is unknown after a timeout or a garbled reply, which the
+    provider may have billed, and 0 after any other error.
+    """
     if isinstance(error, ModelError):
         if error.usage is not None:
             return error.usage

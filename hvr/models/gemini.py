@@ -259,7 +259,7 @@ def _milliseconds(seconds: float) -> int:
 
 
 def _delay(error: Any) -> float | None:
-    """Return the seconds to wait from a google.rpc.RetryInfo, which writes them as `"34.5s"`."""
+    """Return the seconds to wait in a google.rpc.RetryInfo, such as `"34.5s"`; None if missing."""
     details = json_at(error, "error", "details")
     for detail in details if isinstance(details, list) else ():
         text = json_at(detail, "retryDelay")

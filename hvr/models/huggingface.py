@@ -107,8 +107,8 @@ class HuggingFaceModel:
         """See `Model`.
 
         Raises:
-            ModelError: The prompt and answer do not fit in the context, or generation took too
-                long.
+            ModelError: The prompt and answer do not fit in the context, generation took too long,
+                or the answer is not the requested tool call.
         """
         # Concurrent answers would share memory and random state.
         original, request = request, without_tools(request)
@@ -235,7 +235,11 @@ MAX_FINITE_ANSWERS = 5_000
 
 
 def finite_answers(schema: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Return all JSON texts that a schema allows; empty unless they are few."""
+    """Return all JSON texts that a schema allows.
+
+    The result is empty unless the schema is an enumeration, or a closed object that combines
+    enumerations in at most `MAX_FINITE_ANSWERS` ways.
+    """
     values = None if schema is None else _values(schema)
     return () if values is None else tuple(json.dumps(value) for value in values)
 

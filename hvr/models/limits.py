@@ -73,7 +73,13 @@ class Ledger:
 def transaction(
     path: Path, use: str = "a ledger", *, durable: bool = True
 ) -> Iterator[sqlite3.Connection]:
-    """Open an SQLite file for one atomic change, which survives a power failure if `durable`."""
+    """Open an SQLite file for one atomic change, which survives a power failure if `durable`.
+
+    An exception inside the context undoes the change. `use` names the file's purpose in errors.
+
+    Raises:
+        DataFileError: The file cannot be opened or written.
+    """
     try:
         # Writers wait for each other, but a charge takes almost no time.
         database = sqlite3.connect(path, timeout=60.0, isolation_level=None)

@@ -107,7 +107,10 @@ _LOG = "hvr.models"
 
 @contextmanager
 def notices(*, quiet: bool = False) -> Iterator[None]:
-    """Show notices on standard error, one per line, while the context lasts."""
+    """Show notices on standard error, one per line, while the context lasts.
+
+    If `quiet` is true, hide them instead.
+    """
     log = logging.getLogger(_LOG)
     level, propagate = log.level, log.propagate
     handler = _add(logging.NullHandler() if quiet else _Lines())

@@ -256,7 +256,7 @@ _FIELDS = fields(Totals)
 def reported_usage(
     *, input: Any, output: Any, cached: Any = None, reasoning: Any = None, answered: bool = True
 ) -> Usage:
-    """Return the usage reported by a provider, without implausible counts.
+    """Return the usage reported by a provider, with None for implausible counts.
 
     The counts are the raw values in the reply, of any type; `answered` says whether the answer has
     text.
@@ -271,7 +271,10 @@ def reported_usage(
 
 
 def without_reasoning(usage: Usage) -> Usage:
-    """Subtract reasoning tokens from `output`, for protocols that include them in it."""
+    """Subtract reasoning tokens from `output`, for protocols that include them in it.
+
+    A usage whose counts contradict this, or are unknown, is returned unchanged.
+    """
     if usage.output is None or not usage.reasoning or usage.reasoning > usage.output:
         return usage
     return replace(usage, output=usage.output - usage.reasoning)

@@ -73,7 +73,7 @@ class Dialect:
 
     @property
     def weaker(self) -> Dialect:
-        """This dialect with the next, less demanding form of requesting JSON."""
+        """This dialect with the next, less demanding form of requesting JSON, if there is one."""
         return replace(self, form=_FORMS[min(_FORMS.index(self.form) + 1, len(_FORMS) - 1)])
 
 
@@ -346,7 +346,7 @@ def _reasoning(message: Any) -> str:
 
 
 def _filtered(results: Any) -> str:
-    """Return the categories that a prompt filter flagged, separated by commas."""
+    """Return the categories that a prompt filter flagged, separated by commas; empty if none."""
     hits = []
     for result in results if isinstance(results, list) else [results]:
         verdicts = json_at(result, "content_filter_results")

@@ -121,7 +121,7 @@ def request_json(request: Request) -> dict[str, Any]:
 
 
 def digest(request: Mapping[str, Any]) -> str:
-    """Return the SHA-256 digest of a request, computed from `request_json` in canonical form."""
+    """Return the SHA-256 digest of a request in the form of `request_json`."""
     text = json.dumps(request, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
@@ -153,7 +153,11 @@ def file_of(path: Path) -> Path:
 
 
 def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
-    """Read the header and the exchanges of a transcript or run folder."""
+    """Read the header and the exchanges of a transcript or run folder.
+
+    Raises:
+        DataFileError: There is no transcript, or it is invalid or of another version.
+    """
     file = file_of(path)
     if not file.exists():
         raise DataFileError(f"no transcript found at {file}")
@@ -580,7 +584,11 @@ class RecordingModel(Layer):
             raise DataFileError(f"{self._path}: this is a transcript of {sent}, not of {name}")
 
     def _restart(self, model: Replay) -> None:
-        """Delete an earlier recording of the same replay, since replaying costs nothing."""
+        """Delete an earlier recording of the same replay, since replaying costs nothing.
+
+        Raises:
+            DataFileError: The file is a different transcript, or the one that is replayed.
+        """
         existing = read(self._path)[0]
         other = any(existing.get(name) != model.header.get(name) for name in ("model", "date"))
         if other or self._path.samefile(file_of(model.path)):

@@ -99,6 +99,8 @@ _STARTS = 200
 def checked(answer: Answer, request: Request) -> Answer:
     """Return the answer, with its JSON decoded in `data` if the request has a schema.
 
+    An answer with tool calls is returned unchanged.
+
     Raises:
         ModelError: The answer has no text (kind `empty`) or does not satisfy the schema (`schema`).
     """
@@ -167,7 +169,11 @@ _UNSUPPORTED = frozenset({"maxLength", "minLength", "pattern", "minimum", "maxim
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:
-    """Return whether a schema requires all of its properties, as strict mode demands."""
+    """Return whether a schema suits strict mode.
+
+    It does if it is an object, and every object in it requires all of its properties and permits no
+    others.
+    """
     if schema.get("type") != "object":
         return False
     parts: list[Any] = [schema]
@@ -207,7 +213,7 @@ def cut_at(text: str, stop: Iterable[str]) -> str:
 
 
 def arguments_of(value: Any) -> dict[str, Any]:
-    """Return the arguments of a tool call that a server sent as an object or as JSON text."""
+    """Return the arguments of a tool call, sent as an object or as JSON text; empty if invalid."""
     if isinstance(value, str):
         try:
             value = parse_json(value, strict=False)
@@ -279,7 +285,10 @@ TOOL = "tool"
 
 
 def without_tools(request: Request) -> Request:
-    """Return a request for the tool call as JSON: `{"tool": "look", "names": ["mug-1"]}`."""
+    """Return a request for the tool call as JSON: `{"tool": "look", "names": ["mug-1"]}`.
+
+    A request without tools is returned unchanged.
+    """
     if not request.tools:
         return request
     messages = [_plain(message) for message in request.messages]

@@ -80,6 +80,9 @@ class SdkModel(Generic[_Settings]):
             fallbacks: Function that returns the settings to try after a refusal; repeated use must
                 end.
             seconds: Time limit for all attempts together, in seconds.
+
+        Raises:
+            ModelError: The request failed for another reason than a refused setting.
         """
         end = time.monotonic() + self._options.within(seconds)
         settings = self.settings
@@ -99,7 +102,7 @@ class SdkModel(Generic[_Settings]):
                 raise self._failures.malformed(str(error)) from None
 
     def _learn(self, tried: _Settings, better: _Settings) -> None:
-        """Remember settings that worked, unless another thread has changed them since `tried`."""
+        """Remember the settings to try next, unless another thread has changed them in between."""
         if self.settings == tried:
             self.settings = better
 
@@ -137,7 +140,10 @@ def complaint_of_error(error: Any) -> Complaint:
 
 
 def refused_setting(error: Any) -> str:
-    """Return the server's message if it rejected a setting; empty for any other error."""
+    """Return the server's message, in lower case, if it rejected a setting.
+
+    The name of the parameter comes first, if known. Any other error gives an empty text.
+    """
     status = getattr(error, "status_code", None)
     complaint = complaint_of_error(error)
     # llama.cpp's Python server reports an unknown setting as an internal error.

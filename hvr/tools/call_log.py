@@ -311,6 +311,7 @@ def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
     """Read a file of tools and, optionally, a file of links.
 
     Raises:
+        DataFileError: A file cannot be read, or has no valid tool.
         UsageError: Two tools have the same name, or a link names an unknown tool.
     """
     read = read_graph(tools, graph)

@@ -124,6 +124,7 @@ def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
     """Read a tool graph; without `graph_file`, its links are those of `read_tool_graph`.
 
     Raises:
+        DataFileError: A file cannot be read, or has no valid tool.
         UsageError: A tool is duplicated, or a link names an unknown tool.
     """
     try:

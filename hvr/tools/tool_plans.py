@@ -245,6 +245,8 @@ class Agreement:
     """Agreement of predicted with true plans: means over requests, from 0 to 1.
 
     Args:
+        requests: Number of true plans.
+        missing: Number of true plans without a prediction, which score 0.
         node_accuracy: Fraction of requests with a node F1 of at least 0.99.
         plan_accuracy: Fraction of requests with both node F1 and link F1 above 0.99.
     """

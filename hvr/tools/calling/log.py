@@ -400,8 +400,8 @@ class CallLedger:
     Args:
         path: Path of the ledger file, created with the first entry; None to keep the entries in
             memory.
-        request: Id of the current request. Only for a different request may a successful call be
-            repeated without asking.
+        request: Id of the current request. A successful call may be repeated without asking only
+            for a different request.
         secrets: Whether to keep values in the arguments that look like secrets.
     """
 

@@ -71,6 +71,7 @@ def read_tool_graph(path: Path) -> ToolGraph:
     takes one of its results. Descriptions and names decide which results fit.
 
     Raises:
+        DataFileError: The file cannot be read, or has no valid tool.
         UsageError: A tool is duplicated, or a link names an unknown tool.
     """
     if path.suffix != ".py":

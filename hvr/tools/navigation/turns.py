@@ -262,7 +262,8 @@ class ToolNeeds:
         """Return the features of each tool for a turn, shape (len(tools), 12).
 
         The features are similarities to the tool's texts and to requests that it served, votes of
-        similar requests, and shares of common words. Requests of `dialogue` itself are ignored.
+        similar requests, and the share of its words in the request. Requests of `dialogue` are
+        ignored.
         """
         if not tools:
             return np.zeros((0, FEATURES))

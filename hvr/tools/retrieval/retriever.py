@@ -49,8 +49,8 @@ class RetrieverConfig:
         dropout: Dropout probability of the context MLP.
         loss: `bpr`, against `negatives` other tools, or `softmax`, over all tools.
         negatives: Number of negatives per step and epoch for `bpr`.
-        near: Half of the negatives are hard: drawn from the `near` tools with the most similar
-            texts.
+        near: Negatives are drawn with equal probability from the `near` tools with the most
+            similar texts, or from all other tools.
         scale: Factor applied to inner products. GNN4Plan uses e5's unnormalised vectors; hvr uses
             unit vectors, whose score differences would be too small for either loss.
         context: Whether an MLP adds the request and the neighbouring steps to the step's vector.

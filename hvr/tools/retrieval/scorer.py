@@ -166,7 +166,10 @@ class TrainedScorer:
 
 @dataclass(frozen=True)
 class _StepTensors:
-    """Training steps as text indexes, shape (steps, 4), with and without the tool's name."""
+    """Training steps as text indexes, shape (steps, 4), with and without the tool's name.
+
+    `tools` has the index of each step's true tool.
+    """
 
     named: Tensor
     unnamed: Tensor
@@ -206,8 +209,8 @@ def train_scorer(
 ) -> TrainedScorer:
     """Train a scorer on true plans.
 
-    Training stops early according to the plans in `held`; if there are none, the last epoch is
-    kept.
+    Training stops early according to the plans in `held` or, if none of their steps can be paired
+    with a tool, the training plans. Without held-out plans, the last epoch is kept.
 
     Raises:
         UsageError: No step of the plans can be paired with a tool of the graph, or the device is
@@ -324,7 +327,7 @@ class _Trainer:
         return nn.functional.softplus(-gap).mean()  # softplus(-x) = -log σ(x)
 
     def _negatives(self, tools: Tensor) -> Tensor:
-        """Draw half of the negatives from the nearest tools, half from all others.
+        """Draw each negative with equal probability from the nearest tools or from all others.
 
         Returns:
             Tool indexes, shape (steps, negatives).
@@ -461,6 +464,7 @@ def load_retriever(
     `graph` replaces the tools and links used in training, which requires `config.free` to be false.
 
     Raises:
+        DataFileError: The checkpoint is missing, damaged, or of another version of the format.
         UsageError: The network was trained for different tools.
     """
     return read_set(folder / _JSON, lambda: _load(folder, graph, encoder))

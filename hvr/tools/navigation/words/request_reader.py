@@ -139,7 +139,7 @@ class RequestReader:
         return self._composed(_merged(goals), text, facts, _afterthoughts(clauses))
 
     def _shares(self, clause: RequestClause, goal: _ClauseGoal) -> list[RequestClause]:
-        """Return the clauses into which a list of values splits a clause; none if it stays whole."""
+        """Return the clauses into which a list of values splits a clause; empty if it does not."""
         takes = {p.name: p for p in goal.call.tool.takes} if goal.call is not None else {}
         for value in goal.call.values if goal.call is not None else ():
             parameter = takes[value.name]
@@ -223,7 +223,7 @@ class RequestReader:
         return UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(goal.tools[:1]))
 
     def _unknown_verb(self, clause: RequestClause, best: ToolEvidence) -> bool:
-        """Return whether a fragment in the mood of a question begins with a word unknown to the tool."""
+        """Return whether a fragment read as a question begins with a word that the tool lacks."""
         first = clause.tokens[0]
         if clause.mood is not Mood.QUESTION or not clause.fragment or not is_content(first):
             return False

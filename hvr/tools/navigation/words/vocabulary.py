@@ -83,7 +83,7 @@ class ToolVocabulary:
         return self.name | self.described | self.taken | self.given
 
     def weight(self, word: str) -> float:
-        """Return how strongly a stem, or a noun that it implies, indicates the tool, from 0 to 1."""
+        """Return how strongly a stem, or a noun that it implies, indicates the tool: 0 to 1."""
         return max(map(self._weight, (word, *_SENSES.get(word, ()))))
 
     def _weight(self, word: str) -> float:
