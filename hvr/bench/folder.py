@@ -154,7 +154,9 @@ class BenchFolder:
             while (lock := try_lock(path)) is None and time.monotonic() < until:
                 pass
         if lock is None:
-            raise DataFileError(f"{path}: another process is running this cell")
+            raise DataFileError(
+                f"{path}: another process is running this cell; wait for it, or stop it"
+            )
         try:
             yield
         finally:

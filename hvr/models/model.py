@@ -57,7 +57,7 @@ class Request:
     """A request to a language model.
 
     Args:
-        messages: The conversation so far; the last message is the user's.
+        messages: The conversation so far; the last message is the user's or a tool's result.
         purpose: Label for logs and counts, such as `block`; it is not sent.
         schema: JSON schema that the answer must satisfy; None to ask for text.
         accept: Weaker schema that an answer may satisfy instead, since not every server enforces

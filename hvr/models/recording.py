@@ -257,7 +257,7 @@ class Replay:
             if self._served[key] == len(recorded):
                 raise CassetteError(
                     f"{self.path}: this prompt ({request.purpose or 'no purpose'}) was asked "
-                    f"only {len(recorded)} times in the recording"
+                    f"only {len(recorded)} time{'s' if len(recorded) > 1 else ''} in the recording"
                 )
             self._served[key] += 1
             return recorded[self._served[key] - 1]
@@ -592,7 +592,9 @@ class RecordingModel(Layer):
         existing = read(self._path)[0]
         other = any(existing.get(name) != model.header.get(name) for name in ("model", "date"))
         if other or self._path.samefile(file_of(model.path)):
-            raise DataFileError(f"{self._path}: another transcript already exists")
+            raise DataFileError(
+                f"{self._path}: another transcript already exists; choose another file"
+            )
         with writing(self._path):
             self._path.unlink()
 

@@ -82,7 +82,7 @@ class SdkModel(Generic[_Settings]):
             seconds: Time limit for all attempts together, in seconds.
 
         Raises:
-            ModelError: The request failed for another reason than a refused setting.
+            ModelError: The request failed for a reason other than a refused setting.
         """
         end = time.monotonic() + self._options.within(seconds)
         settings = self.settings

@@ -373,7 +373,7 @@ class CallLog:
         return words
 
     def retried(self, at: int) -> bool:
-        """Return whether an earlier call of the same tool failed, which this call may correct."""
+        """Return whether an earlier call of the same tool failed, so this one may correct it."""
         tool = self.calls[at].tool
         return any(other.failed and other.tool == tool for other in self.calls[:at])
 

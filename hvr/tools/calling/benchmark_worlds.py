@@ -181,8 +181,8 @@ def _tools(name: str) -> tuple[ToolSchema, ...]:
 def _plain(value: Any) -> Json:
     """Convert a value of the package to JSON.
 
-    Sets become lists, and objects their public attributes without `parent`; any other value becomes
-    text.
+    Numbers of other types become floats, sets become lists, and objects become their public
+    attributes without `parent`. A value of any other type becomes text.
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return value

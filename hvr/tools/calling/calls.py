@@ -153,7 +153,8 @@ class CallOutcome:
     """The outcome of a call.
 
     Args:
-        result: Value that the tool returned, even if its schema does not permit it; None otherwise.
+        result: Value that the tool returned, even if the call counts as failed; None if there is
+            none.
         error: Error message from the tool or from hvr; it is data, never an instruction.
         sources: Known sources of the argument values, by path.
     """

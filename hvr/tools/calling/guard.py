@@ -358,7 +358,7 @@ class Question:
 
 
 class AgentGuard:
-    """A guard for a third-party agent's tools: makes each call, refuses it or questions the user.
+    """A guard for a third-party agent's tools: makes each call, refuses it or asks the user.
 
     Args:
         schemas: JSON Schema of the arguments, by tool.

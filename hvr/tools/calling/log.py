@@ -198,8 +198,8 @@ def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
 def shape(value: Json, depth: int = 0) -> Json:
     """Return the JSON types of a value: per key for an object, of the first item for a list.
 
-    Of an object, at most `MAX_SHAPE_KEYS` keys are kept. Below `MAX_SHOWN_DEPTH`, only the type of
-    a container is given.
+    Of an object, at most `MAX_SHAPE_KEYS` keys are kept. Containers nested deeper than
+    `MAX_SHOWN_DEPTH` are given by their type.
     """
     if depth >= MAX_SHOWN_DEPTH:
         return type_name(value)
@@ -519,7 +519,7 @@ class CallLedger:
         )
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Record whether an uncertain call took effect in its entries; `by` is the evidence."""
+        """Record in an uncertain call's entries whether it took effect; `by` is the evidence."""
         state = CallState.DONE if done else CallState.NOT_DONE
         for one in self.entries():
             if one.key == key_of(call) and one.unclear:

@@ -274,7 +274,7 @@ class McpTools:
     def _reopen(self) -> None:
         self._end()
         if self._closed:
-            raise SimulatorError("the server has exited", exit_code=2)
+            raise SimulatorError("hvr has closed the connection to this server", exit_code=2)
         self._open()
         self._broken = self._touched = False
 
@@ -390,8 +390,8 @@ class McpTools:
 def content_of(answer: Any) -> Json:
     """Return a result's structured content, or else its texts, decoded if they are JSON.
 
-    Images, audio, links and resources are replaced by their type and URI. Several parts make a
-    list; a single part stands alone.
+    Images, audio, links and resources are replaced by their type and URI. Several parts are
+    returned as a list, a single part by itself.
     """
     structured: Json = answer.structured_content
     texts = [block.text for block in answer.content if block.type == "text"]

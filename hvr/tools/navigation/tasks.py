@@ -61,7 +61,7 @@ class NextCall:
     Args:
         goal: Index of the goal call that it makes; None if it is a query.
         why: Reason for the call, as a clause.
-        serves: Index of the goal call that needs this query; None if it is no query for a value.
+        serves: Index of the goal call that needs this query; None for any other call.
         sources: Source of each value of a goal call, by place.
     """
 
