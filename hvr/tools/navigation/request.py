@@ -133,7 +133,7 @@ def scalars_in(arguments: Mapping[str, Argument]) -> Iterator[Json]:
 
 
 def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
-    """Return those of `values` that are in the same list item as a place.
+    """Return the values in the same list item as a place.
 
     Without a list on the path, there are none. Items with the same index in parallel lists count as
     the same item.
