@@ -454,6 +454,8 @@ class _Sentence:
         words = cursor.tokens[start:end]
         if complaint(words, self.lexicon):
             return True
+        if len(words) == 1 and not cursor.longest(start) and candidates(words[0], self.lexicon):
+            return None  # a misspelt order: 'lpen and close it'
         states = self._states(words)
         orders = [n for n in range(start, end) if self._orders(start, n, end)]
         known = all(w in TIMES or cursor.longest(start + n) for n, w in enumerate(words))
