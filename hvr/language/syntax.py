@@ -120,6 +120,18 @@ class NounGroup(Value):
     adjuncts: tuple[Adjunct, ...] = ()
     predicate: Predication = Predication()
 
+    def causes_state(self, verb: Verb) -> bool:
+        """Return whether a verb asks only for the predicate: 'get the potato sliced'."""
+        causes = verb.frame in {"put", "make"} or verb.word == "get"
+        stated = {"with"} if verb.frame == "put" else {"with", "place"}
+        return bool(self.predicate) and causes and all(a.kind in stated for a in self.adjuncts)
+
+    def attributive(self) -> NounGroup:
+        """Return 'the sliced potato' for 'the potato sliced'."""
+        more = self.predicate.adjectives
+        things = tuple(t.replace(adjectives=(*t.adjectives, *more)) for t in self.things)
+        return self.replace(things=things, predicate=self.predicate.replace(adjectives=()))
+
 
 class Clause(Value):
     """An action to carry out or, without a verb, a state to reach.

@@ -308,10 +308,10 @@ class Interpreter:
             return self.making.read_state(group)
         if verb.frame == "put" and inherited:
             group = NounGroup(group.things, (*group.adjuncts, *inherited), group.predicate)
-        stated = {"with", "place"} if verb.frame in {"hold", "make"} else {"with"}
-        contents = all(a.kind in stated for a in group.adjuncts)
-        if group.predicate and verb.frame in {"hold", "put", "make"} and contents:
-            return self.making.read_state(group)  # 'get the potato sliced', 'leave the fridge open'
+        if group.causes_state(verb):  # 'get the potato sliced', 'leave the fridge open'
+            return self.making.read_state(group)
+        if verb.frame == "hold":
+            group = group.attributive()
         frames = {
             "state": self.states.state,
             "put": self._put,

@@ -364,8 +364,7 @@ def validate(
     """Check whether a plan is valid.
 
     Args:
-        domain: A domain, its text as a string, or its file as a path. A string is never used as a
-            file name, so untrusted texts open no files.
+        domain: A domain, its text as a string (never used as a file name), or its file as a path.
         problem: A problem, its text or its file.
         plan: A plan, its text or its file.
         tolerance: The tolerance of durations.

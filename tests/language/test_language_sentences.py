@@ -139,6 +139,8 @@ SENTENCES = [
      "not dirty mug; contains mug coffee; on mug diningtable"),
     ("28", "I'd like the potato cooked and on a plate", "cooked potato; on potato plate"),
     ("16", "get the potato sliced", "sliced potato; - holding potato"),
+    ("16", "hand me the potato sliced", "holding potatosliced"),
+    ("16", "bring me the plate, clean", "holding plate; - dirty plate"),
     ("5", "have the mug filled with coffee", "contains mug coffee"),
     ("28", "I want an apple", "holding apple"),
     # in the hand
