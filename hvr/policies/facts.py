@@ -65,6 +65,7 @@ class GoalWriter:
         Raises:
             ImpossibleGoalError: The model gives a reason for not writing a goal.
             ModelError: No written goal is usable.
+            LLMError: The model did not answer.
         """
         told = {"request": request, "predicates": self._predicates(), "kinds": self._kinds()}
         form = self._form() if self.dialogue.structured else None
@@ -173,7 +174,8 @@ class ModelPlanner:
 
         Raises:
             UsageError: The task has durative actions.
-            ImpossibleGoalError: The planner proves that no plan exists; only with planner repair.
+            ImpossibleGoalError: Planning ended early without a step, or the planner of planner
+                repair proves that no plan exists.
             LLMError: The model did not answer.
         """
         predicted = PredictedFacts(task, self._words.wording, self._words.types)
@@ -191,7 +193,7 @@ class ModelPlanner:
         return Planned(task.problem, task, told, record.plan, record.planner_calls)
 
     def goal(self, problem: Problem) -> Expression:
-        """Return the goal that the model wrote for the request."""
+        """Return the goal that the model writes for the request; see `GoalWriter.write`."""
         equipment = self.equipment
         dialogue = Dialogue(
             equipment.model,
@@ -203,7 +205,7 @@ class ModelPlanner:
         return writer.write(self.request)
 
     def keep(self, planned: Planned, run: str) -> None:
-        """Add the macro actions of a successful first plan to the library."""
+        """Add the macro actions of a successful first plan to the library, if there is one."""
         if self._library is not None and len(self.records) == 1:
             about = {"request": self.request, "scene": planned.problem.name}
             learn_macros(
@@ -245,11 +247,16 @@ def open_model(
     folder: Path | None = None,
     listen: Callable[[Any], None] | None = None,
 ) -> ModelPlanner:
-    """Connect a language model that plans in a world; see `open_equipment` for the errors.
+    """Connect a language model that plans in a world.
 
     Args:
         planner: Planner for planner-assisted repair.
         folder: Folder for the transcript; None to write no transcript.
+        listen: Callback that receives the events of planning.
+
+    Raises:
+        UsageError: A library is given, but the world has no ontology.
+        HvrError: See `open_equipment`.
     """
     if choice.library is not None and world.ontology is None:
         raise UsageError(

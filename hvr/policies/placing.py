@@ -64,8 +64,8 @@ class Crowd(Value):
 class Capacity:
     """The space in the receptacles of a scene, computed from bounding boxes.
 
-    Places of unknown size, and basins, have unlimited space unless the ontology limits the number
-    of objects in their class.
+    Places of unknown size, portable ones, and those whose size does not limit them, such as basins,
+    have unlimited space unless the ontology limits the number of objects in their class.
     """
 
     def __init__(self, inventory: Inventory) -> None:
@@ -105,7 +105,10 @@ class Capacity:
         )
 
     def slack(self, place: str, thing: str) -> float:
-        """Return the metres that a thing leaves free in a place; negative if it does not fit."""
+        """Return the metres that a thing leaves free in a place; negative if it does not fit.
+
+        The result is infinite if a size is unknown.
+        """
         size = _size(self._inventory, thing)
         if size is None or self._inventory.extents.get(place) is None:
             return math.inf
@@ -126,7 +129,10 @@ class Capacity:
         return self._inventory.true("openable", place)
 
     def crowd(self, thing: str, place: str, others: Collection[str]) -> Crowd | None:
-        """Return a minimal set of things that do not fit together, or None if all of them fit."""
+        """Return `thing` with a minimal subset of `others` beside which it does not fit.
+
+        The result is None if it fits beside all of them.
+        """
         if self.takes(place, (thing,), others):
             return None
         left = sorted(others)
@@ -139,7 +145,10 @@ class Capacity:
     def takes(
         self, place: str, things: Sequence[str], others: Collection[str] | None = None
     ) -> bool:
-        """Return whether things fit into a place in this order, beside `others` or its contents."""
+        """Return whether things fit into a place in this order, beside `others`.
+
+        `others` are the current contents of the place if None.
+        """
         inventory = self._inventory
         if others is None:
             others = inventory.contents.get(place, ())
@@ -270,6 +279,7 @@ class PlacingCondition(Value):
 
     Args:
         classes: Classes of the place, if any place of a class is allowed; empty for named places.
+        needed: Whether the goal cannot hold without this part.
     """
 
     things: tuple[str, ...]
@@ -299,7 +309,11 @@ class Placing:
         return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements, names))))
 
     def check(self, names: Collection[str]) -> None:
-        """Check that no object is known from refusals to be too large for all its places."""
+        """Check that no object is known from refusals to be too large for all its places.
+
+        Raises:
+            ImpossibleGoalError: An object is too large for all its places.
+        """
         inventory = self._inventory
         for one in self._placements(names):
             places = [p for c in one.classes for p in inventory.of(c)]
@@ -331,7 +345,7 @@ class Placing:
         return not self._room.is_roomier(place, refused)
 
     def relax(self) -> None:
-        """From now on, ignore predictions that no refusal has confirmed."""
+        """Ignore, in later calls, the predictions that no refusal has confirmed."""
         self._relaxed = True
 
     def constraints(self, names: Collection[str]) -> tuple[Trajectory, ...]:
@@ -376,7 +390,10 @@ class Placing:
         return tuple(c for c in single if all(self._too_small(c.place, t) for t in c.things))
 
     def overfull(self, task: Task, actions: Iterable[GroundAction]) -> bool:
-        """Return whether a plan puts objects where they do not fit, and remember these objects."""
+        """Return whether a plan puts objects where they do not fit, and remember these objects.
+
+        Objects that were already remembered do not count. After `relax`, the result is False.
+        """
         if self._relaxed:
             return False
         before = len(self.crowds)
@@ -496,7 +513,11 @@ def _puts(
 
 
 def check_numbers(goal: Expression, inventory: Inventory) -> None:
-    """Check that a goal puts no more objects in or on a place than the place's class allows."""
+    """Check that a goal puts no more objects in or on a place than the place's class allows.
+
+    Raises:
+        ImpossibleGoalError: The goal puts more objects there.
+    """
     inside: dict[str, set[str]] = {}
     classes: dict[str, tuple[str, ...]] = {}
     while isinstance(goal, Exists):

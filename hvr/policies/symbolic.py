@@ -64,13 +64,14 @@ def widening_choices(
 ) -> Iterator[Relevant]:
     """Yield the selected objects, then larger selections, up to all objects.
 
-    The last selection is left out if it provably has no plan. A goal without a plan for any of the
-    selections is therefore impossible.
+    The larger selections are left out if even the task with all objects provably has no plan. A
+    goal without a plan for any of the selections is therefore impossible.
 
     Args:
         make_task: Builds the task with all objects, or with one extra object per group of identical
             objects.
         complete: Adds objects to a selection, together with the objects on which they depend.
+        seconds: Time limit of each proof that there is no plan.
     """
     yield chosen
     task = make_task()
@@ -88,7 +89,10 @@ def widening_choices(
 
 
 def is_unreachable(task: Task, seconds: float) -> bool:
-    """Return whether a task provably has no plan, without a search; False means undecided."""
+    """Return whether a task provably has no plan, without a search; False means undecided.
+
+    `seconds` is the time limit.
+    """
     # Imported on demand, here and below, since most goals have a plan with the first selection.
     from hvr.validation.reachability import Reachable
 
@@ -401,7 +405,10 @@ class SymbolicPolicy(Policy[Stage]):
         *,
         tidy: bool,
     ) -> Planned | None:
-        """Return a plan within the predicted room, or the last plan if the prediction is wrong."""
+        """Return a plan within the predicted space, or else the last plan found.
+
+        The result is None if no plan exists.
+        """
         draft = None
         for _ in range(_ROOM_ROUNDS):
             try:

@@ -92,7 +92,11 @@ def show_look(run: RunComponents, contingency: Contingency) -> None:
 
 
 def judged(run: RunComponents, judgement: Judgement) -> Judgement:
-    """Add the branches and the answer to the condition to a judgement."""
+    """Add the branches and the answer to the condition to a judgement.
+
+    Without an answer, as in a dry run, the goal counts as reached if all branches are proven, and
+    otherwise as undecided.
+    """
     if not run.branches:
         return judgement
     proofs = f"proven before the look: {'; '.join(map(str, run.branches))}"

@@ -263,7 +263,10 @@ class Conversation:
         return bool(names) and bool(self._done) and set(names) <= set(self._memory.group)
 
     def _recalled(self, plain: str) -> ConversationReply | None:
-        """Answer which object the last request used, or where a moved object was before."""
+        """Answer which object the last request used, what was done, or where an object was before.
+
+        The result is None for any other text.
+        """
         judge = StatementJudge(self._reader, self._view())
         if (which := _WHICH.fullmatch(plain)) is not None and self._done:
             used = (*self._memory.group, *self._done[-1].acted, *self._memory.places)
@@ -394,7 +397,10 @@ class Conversation:
         return goal.replace(stages=tuple(stages))
 
     def _kept_out(self, goal: Goal) -> Goal:
-        """Forbid putting a thing back that was taken out before, unless the goal is about it."""
+        """Add constraints against putting a held thing back into the place it was taken out of.
+
+        Things that the goal names are exempt. A goal with a condition to observe gets none.
+        """
         wanted = " ".join(stage.wanted for stage in goal.stages)
         origins, classes = self._memory.origins, self.inventory().classes
         held = [n for n in self.inventory().held if n not in wanted and n in origins]

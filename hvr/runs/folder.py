@@ -159,7 +159,8 @@ class RunFolder:
         """Lock the folder of an interrupted run, and return it with the recorded status.
 
         Raises:
-            UsageError: The folder contains no run, or the run is finished or still active.
+            UsageError: The folder contains no run, or one that an early version of hvr made, is
+                finished, or is still active.
         """
         lock = _lock_of_run(path)
         try:
@@ -247,7 +248,10 @@ class RunFolder:
         )
 
     def move_aside(self) -> None:
-        """Move the files of an interrupted attempt aside, except those that are reused."""
+        """Move the files of an interrupted attempt aside, except those that are reused.
+
+        The graph and incomplete files are deleted.
+        """
         left = [e for e in sorted(self.path.iterdir()) if not _STAYS.fullmatch(e.name)]
         with writing(self.path):
             for entry in left:
@@ -354,7 +358,10 @@ BEFORE, AFTER = "scene-before.json", "scene-after.json"
 
 
 def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
-    """Return the scene before the run, and a note if the run did not record it."""
+    """Return the scene before the run, and a note if the run did not record it.
+
+    An unrecorded scene is drawn as it starts, or is None if it is unknown.
+    """
     recorded = _read_scenes(folder / BEFORE)
     if recorded is not None:
         return recorded, ""
@@ -536,7 +543,11 @@ def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
 
 
 def shared_names(folder: Path) -> tuple[str, str] | None:
-    """Return the names of the run and the robot on the SPARQL server; None without a server."""
+    """Return the names of the run and the robot on the SPARQL server; None without a server.
+
+    Raises:
+        DataFileError: The file with the names is damaged.
+    """
     path = folder / SHARED_FILE
     if not path.is_file():
         return None

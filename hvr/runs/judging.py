@@ -49,11 +49,15 @@ from hvr.worlds.environment import EnvironmentSetup, open_environment
 
 @dataclass(frozen=True)
 class JudgingTarget:
-    """What a plan is judged by: exactly one of `problem`, `goal` and `goal_pddl`, or its own run.
+    """The reference for judging a plan: `problem`, `goal`, `goal_pddl`, or none of them for a run.
 
     Args:
+        problem: Problem file.
+        goal: Sentence about the objects of a scene.
         goal_pddl: File with a PDDL goal about the objects of a scene.
+        scene: Scene of the goal; None for the default world's first one.
         domain: Domain file; None for the domain of the scene's world.
+        lenient: Whether to read files with common errors of syntax.
     """
 
     problem: Path | None = None
@@ -88,7 +92,7 @@ class JudgedPlan:
 
     @property
     def repaired(self) -> tuple[Step, ...] | None:
-        """The repaired plan; if no step was inserted, it keeps the times in the file."""
+        """The repaired plan, or None; if no step was inserted, it keeps the times in the file."""
         verdict = self.verdict
         if verdict.repaired is None or verdict.missing or not self.steps:
             return verdict.repaired
@@ -110,6 +114,10 @@ def judge_plan(
     Args:
         plan: PDDL plan file or run folder.
         work: Maximum number of conditions to test.
+
+    Returns:
+        One judged plan, or one for each stage of a run. The verdict is unknown if the goal is not
+            understood or a step names an object that the scene lacks.
 
     Raises:
         UsageError: The reference is missing or ambiguous.
@@ -176,7 +184,13 @@ def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Valida
 
 
 def with_opinion(judged: JudgedPlan, model: Model) -> JudgedPlan:
-    """Return a judged plan with a language model's critiques that hvr could prove."""
+    """Return a judged plan with a language model's critiques that hvr could prove.
+
+    It is unchanged if the goal is unknown or hvr proves none.
+
+    Raises:
+        LLMError: The model gave no usable answer.
+    """
     verdict = judged.verdict
     if judged.validator is None:
         return judged
@@ -253,7 +267,16 @@ def judge_by_goals(
     *,
     work: int,
 ) -> JudgedGoal:
-    """Judge a plan by the goal with the best verdict; `work` limits the tests per goal."""
+    """Judge a plan by the first goal that it fits, or else by the one with the fewest critiques.
+
+    Args:
+        goals: Readings of a sentence, most likely first.
+        problem_of: Returns the problem of a goal's stages.
+        work: Maximum number of conditions to test per goal.
+
+    Raises:
+        HvrError: The plan cannot be judged by any goal; this is the error of the first one.
+    """
     judged: list[JudgedGoal] = []
     refusal: HvrError | None = None
     for goal in goals:

@@ -39,10 +39,10 @@ class Options:
         scene: Name of a packaged scene, or path of a .json file with the metadata of an AI2-THOR
             event. None means the scene of a task's ground truth, or else the world's first scene.
         policy: Name of the policy in `hvr.policies.registry.POLICIES`. None means `symbolic`
-            without a model, `goal` with the setting LLM+P, and `llm` otherwise.
+            without a model, `goal` with the setting LLM+P, `agent` with AGENT, and `llm` otherwise.
         planner: Classical planner used by the symbolic policy and for repair.
         budget: Time limit of each planner call in seconds.
-        seed: Random seed of the environment.
+        seed: Random seed of the environment and of a simulated model.
         max_replans: Maximum number of new plans after deviations.
         execute: Whether to execute the plan; otherwise it is only validated.
         save: The run folder; None for a new one below ./runs.
@@ -244,7 +244,7 @@ def resumed(
         named: See `request_from_json`.
 
     Raises:
-        UsageError: An option cannot be changed, or the status names code.
+        UsageError: An option cannot be changed, or the status names code outside `named`.
         DataFileError: The status is damaged.
     """
     others = [text for text in env_options if not names_executable(text)]

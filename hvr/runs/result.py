@@ -25,8 +25,9 @@ class Run(JsonObject):
         request: The sentence.
         world: Name of the world.
         scene: Name of the scene.
-        goal: The goal as read by hvr's grammar; None if the sentence could not be read. The
-            symbolic policy plans for this goal, and plans of a language model are judged by it.
+        goal: The goal as hvr reads the sentence, or as the model writes it with the policy `goal`;
+            None if hvr cannot read the sentence. The policies `symbolic` and `goal` plan for this
+            goal; plans of the other policies are judged by it.
         reached: Whether the observed final state meets the request; None if the plan was not
             executed, or if hvr cannot judge a language model's plan.
         would_reach: Whether the computed final state of the plan reaches the goal; None if the plan
@@ -70,7 +71,7 @@ class Run(JsonObject):
 
     @property
     def goal_texts(self) -> list[str] | None:
-        """The PDDL texts of the goal's stages."""
+        """The PDDL texts of the goal's stages; None without a goal."""
         return [stage.text for stage in self.goal.stages] if self.goal else None
 
     @property
@@ -85,7 +86,7 @@ class Run(JsonObject):
 
     @property
     def read_by(self) -> str | None:
-        """Name of the reader that parsed the request."""
+        """Name of the reader that parsed the request; None without a goal."""
         return self.goal.reader if self.goal else None
 
     @property
@@ -202,7 +203,10 @@ def result_of(
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """Return the result without the parts that have their own files in the run folder."""
+    """Return the result as JSON without the plans and steps, which have their own files.
+
+    The folder is None, so that it can be moved.
+    """
     values = run.to_json()
     del values["plans"], values["steps"]
     return {**values, "folder": None}

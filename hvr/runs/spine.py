@@ -244,7 +244,9 @@ def plan(
         LLMError: The language model gave no usable answer. The error's `folder` contains the
             dialogue up to the error.
         SceneError, UsageError, DataFileError: An option is invalid.
-        SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has stopped.
+        SimulatorError: The environment cannot be started, or has stopped.
+        MissingExtraError: A required package is not installed.
+        StoreError: The SPARQL server in the options rejects the graph or does not answer.
     """
     started = time.perf_counter()
     request = read_request(text, task, options or Options())
@@ -499,7 +501,7 @@ def _with_store(judgement: Judgement, run: RunComponents) -> Judgement:
 def with_reservations(
     judgement: Judgement, understanding: Understanding[Any], finished: Finished
 ) -> Judgement:
-    """Mention words that were not understood, and whether the world is unchanged."""
+    """Qualify a success: nothing was done, or parts were not observed, checked or understood."""
     if not judgement.reached:
         return judgement
     if finished.steps == 0:

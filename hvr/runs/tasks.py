@@ -178,6 +178,10 @@ def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
     Args:
         task_id: Task ID, or path of a custom task's file.
         folder: Folder with the tasks that have IDs; None for those included in hvr, in all worlds.
+
+    Raises:
+        UsageError: No task has this ID.
+        DataFileError: The file is missing or damaged.
     """
     if task_id.endswith(_ENDING):
         path = Path(task_id).absolute()

@@ -34,7 +34,8 @@ def verify(
         plan: A run, its folder, or a PDDL plan file.
         request: The request; None for the request of the run.
         model: Folder of a verifier; None for the one included in hvr.
-        domain: Domain of a PDDL plan; None for hvr's kitchen.
+        domain: Domain of a PDDL plan file; None for hvr's kitchen.
+        problem: Problem of a PDDL plan file, which needs one.
 
     Raises:
         MissingExtraError: The extra `gnn` is not installed.

@@ -69,7 +69,7 @@ class Box(NamedTuple):
         return math.hypot(dx, dz)
 
     def over(self, x: float, z: float, margin: float = 0.0) -> bool:
-        """Return whether a point lies above or below the box, widened by `margin`."""
+        """Return whether (x, z) lies within the box as seen from above, widened by `margin`."""
         return (
             self.x0 - margin <= x <= self.x1 + margin and self.z0 - margin <= z <= self.z1 + margin
         )
@@ -172,8 +172,9 @@ _MOST_PER_AXIS = 6
 def visibility_points(box: Box) -> tuple[Vec, ...]:
     """Return points spread over a box, which replace AI2-THOR's visibility points.
 
-    They form a lattice with at most 0.3 m between neighbours and at most six points per axis, inset
-    from each face by 5 % of the edge.
+    They form a lattice, inset from each face by 5 % of the edge. Neighbours are at most 0.3 m
+    apart, or more if an axis would need more than six points. An edge up to 2 cm has only its
+    centre.
     """
     axes: list[tuple[float, ...]] = []
     for low, high in ((box.x0, box.x1), (box.y0, box.y1), (box.z0, box.z1)):

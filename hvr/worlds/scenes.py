@@ -93,7 +93,10 @@ class Scene(Value):
 
 
 def scene_names(world: str | None = None) -> tuple[str, ...]:
-    """Return the names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …"""
+    """Return the names of a world's packaged scenes, or of all packaged scenes if `world` is None.
+
+    They are in natural order: FloorPlan1, FloorPlan2, …
+    """
     every = scene_files()
     return (
         tuple(every) if world is None else tuple(n for n in every if n in load_world(world).scenes)
@@ -101,7 +104,7 @@ def scene_names(world: str | None = None) -> tuple[str, ...]:
 
 
 def is_recorded(scene: str) -> bool:
-    """Return whether a scene is given as the path of a file with recorded metadata."""
+    """Return whether a scene is given as the path of a JSON file rather than by name."""
     return scene.endswith(".json")
 
 
@@ -193,7 +196,11 @@ def _object(entry: Mapping[str, Any]) -> ObjectSpec:
 
 
 def scenes_with(object_types: Collection[str], world: str | None = None) -> tuple[str, ...]:
-    """Return the names of the scenes that contain an object of at least one of the types."""
+    """Return the names of the scenes that contain an object of at least one of the types.
+
+    Args:
+        world: World of the scenes; None for all packaged scenes.
+    """
     return tuple(
         name
         for name in scene_names(world)

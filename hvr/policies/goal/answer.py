@@ -341,7 +341,7 @@ class GoalVocabulary:
         return tuple(dict.fromkeys(classes))
 
     def unknown_kind(self, kind: str) -> str:
-        """Return an error message for a kind that the scene lacks."""
+        """Return an error message for a kind that the scene lacks or hvr does not know."""
         known = self._known.get(_key(kind), ())
         if known:
             label = self.taxonomy.label(known[0])
@@ -352,7 +352,10 @@ class GoalVocabulary:
         )
 
     def objects_of(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the objects of some types in order of preference, including pieces not yet cut."""
+        """Return the scene's objects of some types, in the order of the types.
+
+        If a type of pieces has no objects yet, its objects are the future pieces of one whole.
+        """
         found: list[str] = []
         for object_class in classes:
             names = self.inventory.of(object_class)

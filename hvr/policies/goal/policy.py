@@ -50,10 +50,11 @@ from hvr.policies.symbolic import SymbolicPolicy
 
 
 def unmentioned_objects(request: str, answer: GoalAnswer, words: GoalVocabulary) -> tuple[str, ...]:
-    """Return the objects that a request names but its goal does not mention.
+    """Return the phrases of a request whose objects its goal does not mention.
 
     Only portable objects that are not tools count: requests often name the knife for cutting, or a
-    place or appliance that is only a means. hvr asks the model once about these objects.
+    place or appliance that is only a means. Nothing is returned if the answer itself lists what it
+    leaves out. hvr asks the model once about these objects.
     """
     if answer.left_out:
         return ()  # the model has declared its omissions
@@ -145,8 +146,8 @@ class GoalWriting:
         """Return the first goal without errors.
 
         Raises:
-            ImpossibleGoalError: The model declares the request impossible, or has no corrections
-                left.
+            ImpossibleGoalError: The model declares the request impossible, repeats a faulty goal in
+                structured output, or has no corrections left.
             LLMError: The model did not answer.
         """
         told = prompt_values(self.request, self.graph, self.words)
@@ -330,7 +331,9 @@ class GoalPolicy(SymbolicPolicy):
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[Stage]:
-        """Return the model's goal, which has been checked and for whose first stage a plan exists.
+        """Return the model's goal after all checks.
+
+        Its first stage has a plan, unless objects of this stage must be located first.
 
         Raises:
             ImpossibleGoalError: The model gives no goal, or none that can be reached in the scene.
@@ -361,7 +364,10 @@ class GoalPolicy(SymbolicPolicy):
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan for a stage, or the last plan if stage and facts are the same."""
+        """Return a plan for a stage, or the last plan if stage and facts are the same.
+
+        See `SymbolicPolicy.plan` for the errors.
+        """
         if self._ready is not None:
             known, seen, planned = self._ready
             if (known, seen.facts, seen.avoided) == (stage, inventory.facts, inventory.avoided):

@@ -158,7 +158,8 @@ class ActionSet:
         """Return whether an atom holds initially or an effect may add it.
 
         Only types and static conditions are checked, since a search would be needed to find out
-        whether the action with the effect is reachable.
+        whether the action with the effect is reachable. Derived atoms count as possible, and so do
+        all atoms if the problem has timed initial literals.
         """
         known = self._attainable.get(atom)
         if known is None:

@@ -61,9 +61,10 @@ class BlockError:
     """An error in a block.
 
     Args:
-        step: 1-based number of the first inapplicable step; None if only the postcondition fails.
-        wrong: Number of inapplicable steps plus postcondition literals that do not hold if these
-            steps are skipped; infinite without a block.
+        step: 1-based number of the first step that is inapplicable or violates a constraint; None
+            if only the postcondition fails.
+        wrong: Number of inapplicable steps, violations of constraints, and postcondition literals
+            that do not hold if these steps are skipped; infinite without a block.
         done: Number of applicable steps.
     """
 
@@ -84,6 +85,8 @@ class Assignment:
 
     Args:
         number: 1-based number of the macro action.
+        names: The objects that the prompt describes.
+        history: The steps so far, as prompt text.
         hierarchical: Whether the macro action is only one part of the task.
     """
 
@@ -475,7 +478,14 @@ class BlockBatches:
     def next(
         self, macros: Sequence[MacroAction], predicted: PredictedWorld, done: str
     ) -> str | None:
-        """Return the written block of the first macro action, or None if it must be requested."""
+        """Return the written block of the first macro action, or None if it must be requested.
+
+        If no written block is left, one prompt asks the model for the blocks of several macro
+        actions.
+
+        Args:
+            done: The steps so far, as prompt text.
+        """
         if self._drafts:
             return self._drafts.pop(0)
         batch = tuple(macros[:MAX_BATCH])

@@ -111,7 +111,13 @@ class Dialogue:
     def ask_all(
         self, prompt: str, form: AnswerForm, values: Sequence[Mapping[str, str]]
     ) -> list[str]:
-        """Ask for several structured answers at once, and return their texts."""
+        """Ask for several structured answers at once, and return their texts.
+
+        The text is empty if an answer does not follow the schema.
+
+        Raises:
+            LLMError: The model gave no usable answer.
+        """
         requests = [self.request(prompt, form, **given) for given in values]
         texts = []
         for outcome in answer_all(self.model, requests):
@@ -123,7 +129,7 @@ class Dialogue:
         return texts
 
     def request(self, prompt: str, form: AnswerForm | None = None, **values: str) -> Request:
-        """Return the request for a prompt; optional context is left out if it does not fit."""
+        """Return the request for a prompt; `knowledge` is left out if it does not fit."""
         if values.get("knowledge") and not self.fits(prompt, **values):
             values["knowledge"] = ""
         if form is None:
@@ -137,7 +143,11 @@ class Dialogue:
         accept: Mapping[str, Any] | None = None,
         **values: str,
     ) -> Any:
-        """Ask the model for a JSON value and return it; see `Request` about `accept`."""
+        """Ask the model for a JSON value and return it; see `Request` about `accept`.
+
+        Raises:
+            LLMError: The model gave no usable answer.
+        """
         request = replace(self._request(prompt, values, schema), accept=accept)
         return _clean(self.model.answer(request).data)
 

@@ -83,7 +83,10 @@ class KnownNames:
 
 
 def split_instance(text: str) -> tuple[str, int | None]:
-    """Split a name into words and number: `Mug_1`, `mug 1` and `mug-1` become mug and 1."""
+    """Split a name into words and number: `Mug_1`, `mug 1` and `mug-1` become mug and 1.
+
+    The number is None if there is none.
+    """
     match = _INSTANCE.fullmatch(text.strip())
     if match is None:
         return text.strip(), None
@@ -129,7 +132,8 @@ _ROBOT = frozenset({"robot", "agent", "arm", "gripper", "hand", "self", "me", "i
 class Mapped:
     """The action that a text means, or None, and a note on what was changed or why it failed.
 
-    `impossible` is True if the action and the objects exist but cannot be combined.
+    `exact` is True if the text names the action exactly, and `impossible` if the action and the
+    objects exist but cannot be combined.
     """
 
     action: GroundAction | None

@@ -83,6 +83,8 @@ LEDGER_FILE = "ledger.sqlite"
 def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | None]:
     """Return the equipment, the usage meter, and the library to which macro actions are added.
 
+    The library is None if none is extended.
+
     A repeated run uses the library, prompts and planner results of the recorded run, and extends no
     library. A resumed run uses those in its own folder.
 
@@ -195,7 +197,13 @@ def learn_macros(
     run: str,
     used: Collection[str],
 ) -> None:
-    """Add the macro actions of a successful plan to a library."""
+    """Add the macro actions of a successful plan to a library.
+
+    Args:
+        about: The request and the scene.
+        run: Name of the run, recorded with new and used entries.
+        used: Ids of the library entries that the plan uses.
+    """
     origin = Origin(
         request=str(about.get("request", "")),
         scene=str(about.get("scene", "")),
@@ -311,7 +319,12 @@ class LLMPolicy(Policy[str]):
     def plan(
         self, stage: str, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan; its goal is the predicted final state of everything that it changes."""
+        """Return a plan; its goal is the predicted final state of everything that it changes.
+
+        Raises:
+            ImpossibleGoalError: Planning ended early without a step.
+            LLMError: The model did not answer.
+        """
         request = stage
         if reason:
             request = f"{stage} (A first attempt was broken off: {reason} Go on from here.)"
@@ -405,7 +418,7 @@ class LLMPolicy(Policy[str]):
         }
 
     def keep(self, planned: Planned, run: str) -> None:
-        """Add the macro actions of a successful first plan to the library."""
+        """Add the macro actions of a successful first plan to the library, if there is one."""
         if self._library is None or len(self.plans) != 1:
             return
         learn_macros(

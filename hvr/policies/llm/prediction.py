@@ -327,7 +327,7 @@ class PredictedFacts(PredictedWorld):
         return {term: value for term, value in known.items() if term.function != "total-cost"}
 
     def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the literals of the goal as PDDL."""
+        """Return a line with the goal as PDDL, if the goal is known."""
         del request, names
         return (f"the goal as PDDL: {' '.join(self.goal)}",) if self.goal else ()
 
@@ -342,7 +342,10 @@ class PredictedFacts(PredictedWorld):
         knowledge: bool,
         expansion: bool,
     ) -> PickedObjects:
-        """Return the objects of the selected kinds; if too many, those near named objects."""
+        """Return the objects of the selected kinds.
+
+        If there are too many, objects that share a fact with a named object are preferred.
+        """
         del embedder  # all names of types are known
         named = dict.fromkeys(self._named((request,)), "the request speaks of it")
         reasons, unmatched = dict[str, str](named if knowledge else {}), list[str]()
@@ -375,7 +378,7 @@ class PredictedFacts(PredictedWorld):
     def named_in(
         self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return the named objects and the task's objects; empty if no object is named."""
+        """Return the named objects and then the `known` ones; empty if no object is named."""
         del embedder, expansion
         named = self._named((text,))
         return tuple(dict.fromkeys((*named, *known))) if named else ()

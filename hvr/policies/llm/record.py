@@ -22,8 +22,8 @@ class MacroCheck(Value):
     """The result of checking the preconditions of a macro plan.
 
     Args:
-        verified: Number of macro actions before the first inapplicable one.
-        problem: Error messages about the other macro actions; empty if all are applicable.
+        verified: Number of macro actions before the first faulty one.
+        problem: Error messages about faulty macro actions; empty if there are none.
     """
 
     verified: int
@@ -105,12 +105,12 @@ class PlanningRecord:
     """The history of one plan.
 
     Args:
-        plan: The plan. With H, it has one block for each macro action that has steps left; without
-            H, it has a single block.
-        blocks: Records of the blocks; without H, a single one.
+        plan: The plan, with one block for each macro action that has steps left; without macro
+            actions, it has a single block.
+        blocks: Records of the blocks; without macro actions, a single one.
         hierarchical: Whether the plan has macro actions.
-        macro_before: Check of the first version of the macro plan; None without H.
-        macro_after: Check of the corrected macro plan; None without H.
+        macro_before: Check of the first version of the macro plan; None if none was checked.
+        macro_after: Check of the corrected macro plan; None if none was checked.
         removed: Number of steps removed by elimination.
         library_used: Number of blocks taken from the library.
         planner_calls: Number of calls to a classical planner.

@@ -91,7 +91,8 @@ def eliminate_actions(
 ) -> tuple[tuple[AABlock, ...], tuple[GroundAction, ...]]:
     """Remove redundant steps; return the blocks of the plan and the removed steps.
 
-    The plan begins in the task's initial state. If a step is inapplicable, the plan is not changed.
+    The plan begins in the task's initial state. If a step is inapplicable, or the plan has no
+    lasting effect, no step is removed. Blocks without steps are left out.
     """
     actions = _steps(blocks)
     if count_applicable(task, task.initial, actions) < len(actions):
@@ -255,7 +256,10 @@ Constraints = tuple[Trajectory, ...]
 
 
 def read_constraints(reader: Reader, request: str, inventory: Inventory) -> tuple[str, ...]:
-    """Return the constraints, as PDDL, that all interpretations of a request have in common."""
+    """Return the constraints, as PDDL, that all interpretations of a request have in common.
+
+    There are none if hvr cannot read the request.
+    """
     try:
         goals = reader.goals(request, inventory)
     except (LanguageError, ImpossibleGoalError):
@@ -332,6 +336,9 @@ class PlannerRepair:
             relevant: Part of the condition that determines the relevant objects; None for all of
                 it.
             kept: Ground constraints that the actions must not violate.
+
+        Raises:
+            DataFileError: The recorded run that is repeated lacks the planner's result.
         """
         task = state.task
         if state.holds(goal):

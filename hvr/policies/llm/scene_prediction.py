@@ -165,7 +165,11 @@ class PredictedScene(PredictedWorld):
     def named_in(
         self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return the named objects and all furniture; empty if no portable object is named."""
+        """Return the named objects, and the `known` objects that are of their types or furniture.
+
+        With `expansion`, objects on which the former depend are added. The result is empty if no
+        portable object is named.
+        """
         inventory = self.inventory
         names = mentioned(text, inventory)
         chosen = select(names, inventory, embedder)

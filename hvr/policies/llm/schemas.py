@@ -137,7 +137,10 @@ REFUSAL = "cannot: "
 
 
 def goal_or_reason(goal: Schema, most: int) -> Schema:
-    """Return the schema of a goal, or of the reason for not giving one: `{"cannot": "reason"}`."""
+    """Return the schema of a goal, or of the reason for not giving one: `{"cannot": "reason"}`.
+
+    `most` is the maximum length of the reason.
+    """
     return {"anyOf": [goal, record({_CANNOT: phrase(most)})]}
 
 
@@ -203,7 +206,7 @@ class WorldForms:
         self._ignored = frozenset(ignored)
 
     def steps(self, names: Collection[str], most: int) -> AnswerForm:
-        """Return the form of a block or plan whose actions use only the objects `names`."""
+        """Return the form of a block or plan of at most `most` actions on the objects `names`."""
         definitions = _Definitions()
         schema = record({"steps": array(self._action(names, definitions), most)})
         return AnswerForm(
@@ -211,7 +214,7 @@ class WorldForms:
         )
 
     def blocks(self, names: Collection[str], count: int, most: int) -> AnswerForm:
-        """Return the form of the blocks of `count` macro actions."""
+        """Return the form of blocks for `count` macro actions, each with at most `most` steps."""
         definitions = _Definitions()
         action = self._action(names, definitions)
         blocks = array(array(action, most), count, count)
@@ -270,9 +273,12 @@ class WorldForms:
         navigation: Navigation | None,
         seen: Collection[int] = (),
     ) -> dict[GroundAction, tuple[GroundAction, ...]]:
-        """Return the actions applicable in a state, each with the moves that it requires.
+        """Return the actions other than moves that are applicable in a state, perhaps after a move.
+
+        The value of each action is the move, if one is required, followed by the action.
 
         Args:
+            names: Objects that the actions may use.
             seen: States, as bit sets, to which no action may lead.
         """
         task, known = self._actions.task, frozenset(names)
@@ -365,7 +371,7 @@ class WorldForms:
 
     @cached_property
     def _direct(self) -> Mapping[str, set[tuple[str, ...]]]:
-        """The facts that hold initially or that actions add unconditionally, by predicate."""
+        """Unconditionally added facts by predicate, and initial facts of these predicates."""
         # Describe a predicate that some action adds unconditionally, such as a place, by these
         # facts. Pieces of a cut thing only inherit its place, and would blur which places exist.
         rows: dict[str, set[tuple[str, ...]]] = {}

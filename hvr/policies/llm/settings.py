@@ -149,7 +149,10 @@ def settings_named(text: str) -> PolicySettings:
     """Return settings by name, optionally followed by switches.
 
     A switch is `+name` (on) or `-name` (off), as in `HVR+planner_repair` or
-    `HVR+-library-expansion`.
+    `HVR+-library-expansion`. `constrained` implies `structured`.
+
+    Raises:
+        UsageError: The setting or a switch is unknown.
     """
     name = _base(text)
     if not name:

@@ -131,7 +131,10 @@ class ObjectRetrieval:
     def with_named(
         self, texts: Iterable[str], predicted: PredictedWorld, known: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """Return the known objects and those named in some texts, with what they depend on."""
+        """Return the known objects and those named in some texts.
+
+        With the setting `expansion`, the objects on which the latter depend are added.
+        """
         if not self.settings.retrieval:
             return known
         return predicted.with_named(texts, known, self.embedder, expansion=self.settings.expansion)
@@ -542,7 +545,10 @@ def _predicates(task: Task, nearness: frozenset[str]) -> str:
 
 
 def predicate_lines(predicted: PredictedWorld) -> str:
-    """Return one line per predicate that actions change: its parameters and its meaning."""
+    """Return one line per predicate that actions change: its parameters and its meaning.
+
+    Predicates about nearness are left out.
+    """
     lines = []
     for name, *parameters in _fluents(predicted.task, predicted.nearness):
         clause = predicted.wording.clause(name, parameters)

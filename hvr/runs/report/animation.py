@@ -270,7 +270,11 @@ class _Row:
 
 
 def animated_svg(story: Story) -> str:
-    """Return an animated SVG document with the steps of a run beside the robot's path."""
+    """Return an animated SVG document with the steps of a run beside the robot's path.
+
+    Raises:
+        DataFileError: The run has no scene or no steps.
+    """
     plans = _rooms(story)
     rows = list(_rows(story))
     length = len(rows) * SECONDS + PAUSE
@@ -324,6 +328,9 @@ def animated_picture(story: Story, form: str) -> bytes:
 
     Args:
         form: `GIF`, or `PNG` for APNG.
+
+    Raises:
+        DataFileError: The run has no scene or no steps.
     """
     plans = _rooms(story)
     rows = list(_rows(story))
@@ -368,7 +375,7 @@ def _frame(plan: FloorPlan, story: Story, rows: Sequence[_Row]) -> Image:
 
 def _rooms(story: Story) -> list[FloorPlan]:
     if story.before is None or not story.steps:
-        raise DataFileError("only a run with a room and with steps can be animated")
+        raise DataFileError("the run cannot be animated: it has no scene or no steps")
     return plans_by_step(story)
 
 

@@ -193,7 +193,8 @@ def draw_tool_graph(graph: NavigationGraph) -> str:
 
     Tools are redder the more often they fail; tools without calls are grey, and removed tools
     dashed. Links are thicker the more often they were taken; links that follow only from compatible
-    schemas are thin and grey. Tooltips contain all figures.
+    schemas are thin and grey. Tooltips contain all figures. Only the `MAX_DRAWN_TOOLS` tools with
+    the most calls are drawn.
     """
     shown = sorted(graph.tools, key=lambda n: (-graph.tools[n].evidence.count, n))[:MAX_DRAWN_TOOLS]
     places = _places_tool_graph(graph, sorted(shown))
@@ -254,7 +255,7 @@ def summary(graph: NavigationGraph) -> str:
 
 
 def state(graph: NavigationGraph, name: str) -> str:
-    """Return a tool's status in one word; empty if the tool is in use."""
+    """Return a tool's status: `untried`, `removed`, `on trial` or `gone`; empty if it is in use."""
     absence = graph.absent.get(name)
     if absence is None:
         return "" if graph.tools[name].evidence.count else "untried"
@@ -442,6 +443,9 @@ def loopback_server(pages: Pages, port: int = 0) -> ThreadingHTTPServer:
 
     Pages are generated for each request. Requests for another host name are rejected, so that other
     web pages cannot read the pages through a browser.
+
+    Raises:
+        UsageError: The port cannot be used.
     """
     handler = type("Handler", (_Handler,), {"pages": staticmethod(pages)})
     try:

@@ -64,11 +64,12 @@ def draw_curves(curves: Sequence[Curve], title: str, timeline: Timeline | None =
     """Return a chart of the changing fluents, each with its minimum and maximum, as an SVG
     document.
 
-    Instantaneous effects are dashed lines, and inexact values are bands. Dotted lines mark starts
+    At most `MAX_CURVES` are drawn; if no fluent changes, constant ones are. Instantaneous effects
+    are dashed lines, and inexact values are bands. Dotted lines mark starts
     and ends of steps, a red one the first failure. Processes are bars at the bottom.
 
     Args:
-        timeline: The plan with its processes and failures.
+        timeline: The plan with its processes and failures; None to draw only the curves.
     """
     drawn = [curve for curve in curves if len(curve.pieces) > 1 or _degree(curve)] or list(curves)
     left_out = len(drawn) - MAX_CURVES

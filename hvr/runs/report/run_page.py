@@ -120,7 +120,7 @@ def _conditions(macro: Mapping[str, Any]) -> str:
 
 
 def asked_of(folder: Path) -> tuple[AskedModel, ...]:
-    """Return the prompts in a run's transcript; empty without a transcript."""
+    """Return the prompts and answers in a run's transcript; empty without a transcript."""
     path = folder / NAME
     if not path.is_file():
         return ()
@@ -385,7 +385,8 @@ def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[
     """Return the recorded events of a run, ignoring an incomplete last line.
 
     Raises:
-        DataFileError: A line is damaged, or the trace of a finished run is missing or incomplete.
+        DataFileError: A line is damaged, the trace of a finished run is missing, or the trace of a
+            successful run is cut off.
     """
     path = folder / _TRACE
     if not path.is_file():

@@ -82,7 +82,8 @@ class Scripted:
         Token counts are estimates, and the cost is unknown.
 
         Raises:
-            ModelError: The prompt does not belong to the pipeline, or asks for JSON.
+            ModelError: The prompt does not belong to the pipeline, or the answer does not follow
+                the schema.
         """
         if request.purpose in GOAL_PURPOSES:
             text = goal_answer(self.script, self.errors, request, self._streams(request))
@@ -281,6 +282,9 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
     Args:
         spec: `scripted`, optionally with parameters as in `scripted:error=0.3,improve=0.7`: fields
             of `ErrorModel`, and `seed`, which overrides the argument.
+
+    Raises:
+        UsageError: A parameter is invalid, or the task's ground truth belongs to another scene.
     """
     errors, own_seed = read_spec(spec)
     script = script_of(task, scene_name(scene))
@@ -288,7 +292,11 @@ def make_scripted(spec: str, task: PaperTask, scene: str | Scene, seed: int) -> 
 
 
 def open_scripted(parameters: str, options: ModelOptions) -> Scripted:
-    """Return the simulated model for the task, scene and seed in the options."""
+    """Return the simulated model for the task and scene, or the PDDL problem, in the options.
+
+    Raises:
+        UsageError: The options have neither, or a parameter is invalid.
+    """
     about = options.about
     if "pddl" in about:
         errors, own_seed = read_spec(f"scripted:{parameters}" if parameters else "scripted")

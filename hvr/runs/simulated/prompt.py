@@ -57,7 +57,11 @@ class ParsedPrompt:
         return frozenset(_NAME.findall(self.sections.get("Objects", "")))
 
     def __getitem__(self, label: str) -> str:
-        """Return the text of a section."""
+        """Return the text of a section.
+
+        Raises:
+            ModelError: The prompt has no such section.
+        """
         if label not in self.sections:
             raise ModelError(
                 f"the simulated model cannot find '{label}:' in the prompt; it only reads "
@@ -86,7 +90,7 @@ class ParsedPrompt:
 
 
 def read_prompt(request: Request) -> ParsedPrompt:
-    """Parse the last message of a request."""
+    """Parse the last user message of a request."""
     text = next((m.text for m in reversed(request.messages) if m.role == "user"), "")
     marks = list(_LABEL.finditer(text))
     sections: dict[str, str] = {}
@@ -152,7 +156,7 @@ class PromptObjects:
     mentioned: frozenset[str] = frozenset()
 
     def knows(self, name: str) -> bool:
-        """Return whether the prompt mentions an object by its numbered name."""
+        """Return whether the prompt mentions an object; True for names that are not objects."""
         return (
             not self._is_object(name)
             or name in self.mentioned
@@ -171,7 +175,10 @@ class PromptObjects:
         return tuple(map(self.name_of, names))
 
     def confused(self, name: str, what: str, place: int, rng: Random) -> str:
-        """Draw an object to replace one at 0-based `place` of an action or predicate `what`."""
+        """Draw an object to replace one at 0-based `place` of an action or predicate `what`.
+
+        The object itself is among the candidates.
+        """
         if not self._is_object(name):
             return name
         others = [o for o in self.listed if o.name != name]

@@ -220,7 +220,11 @@ def script_of_problem(domain: str, problem: str) -> Script:
 
 
 def script_of_plan(task: Task, plan: Sequence[AABlock]) -> Script:
-    """Return the script of a plan for a PDDL problem."""
+    """Return the script of a plan for a PDDL problem.
+
+    Raises:
+        UsageError: The plan has no steps.
+    """
     steps = [action for block in plan for action in block.actions]
     if not steps:
         raise UsageError("a scripted model needs a goal that does not hold yet")

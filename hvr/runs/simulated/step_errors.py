@@ -144,6 +144,9 @@ def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
 
     Returns:
         The error model, and the seed or None.
+
+    Raises:
+        UsageError: The specification is invalid.
     """
     prefix, _, rest = spec.partition(":")
     if prefix != "scripted":
@@ -206,7 +209,7 @@ class StepErrors:
         return self._with(steps, kinds, rngs)
 
     def one_more(self, steps: Sequence[GroundAction], rng: Random) -> Steps:
-        """Make exactly one error at a random step."""
+        """Make one error at a random step, unless all possible kinds have weight 0."""
         if not steps:
             return ()
         number = rng.randrange(len(steps))
@@ -441,7 +444,8 @@ def adapted(
         held: Objects in the robot's hand according to the prompt.
 
     Returns:
-        The new block; None if the ground truth does not establish the condition.
+        The new block; None if the ground truth does not establish the condition, or no written
+            step has the number `failed`.
     """
     if not 1 <= failed <= len(written):
         return None

@@ -111,6 +111,9 @@ def base_atoms(state: State) -> frozenset[Atom]:
 class PddlEnvironment:
     """Simulates a PDDL domain exactly as it is written.
 
+    Args:
+        hidden: Predicates and functions that observations omit.
+
     Raises:
         UsageError: The domain uses timing, or a hidden name is unknown or derived.
     """
@@ -190,7 +193,7 @@ def read_observation(
     task: Task, seen: Observation, *, static: bool = False
 ) -> tuple[set[Atom], dict[FunctionTerm, Fraction]]:
     """Check an observation and return its fluent facts, or with `static` all facts, and its
-    numbers.
+    numbers. Derived facts are dropped.
 
     Raises:
         SimulatorError: A fact or number does not match the domain and the objects.
@@ -284,7 +287,8 @@ class InjectedFault(JsonObject):
 
     Args:
         step: 1-based number of the step; refused steps count.
-        changed: Current values of the facts and numbers that differ from the prediction.
+        changed: Facts that differ from the prediction, as they are now. A changed number appears
+            with its current value, or after an action of another agent as `TERM changed`.
     """
 
     step: int
@@ -297,7 +301,11 @@ class InjectedFault(JsonObject):
 
 
 def read_faults(texts: Sequence[str]) -> tuple[FaultRule, ...]:
-    """Parse fault rules, such as `lost-effect:0.1` (a probability) or `refused@3` (a step)."""
+    """Parse fault rules, such as `lost-effect:0.1` (a probability) or `refused@3` (a step).
+
+    Raises:
+        UsageError: A text is not a rule.
+    """
     return tuple(_rule(part.strip()) for text in texts for part in text.split(","))
 
 
@@ -435,7 +443,10 @@ def _changes(before: State, after: State) -> list[_Change]:
 
 
 def _texts(changes: Sequence[_Change], *, undone: bool) -> tuple[str, ...]:
-    """Return changed facts and numbers as texts: as listed if `undone`, otherwise inverted."""
+    """Return the current values of changed facts and numbers as texts.
+
+    These are the previous values if the changes were `undone`.
+    """
     texts = []
     for what, value in changes:
         if isinstance(what, FunctionTerm):

@@ -58,10 +58,13 @@ class WorldFolder(WorldFile):
             raise self._wrong(str(error), "ontology") from error
 
     def problem(self, name: str | None = None) -> tuple[Problem, str]:
-        """Return a problem, and the goal of a task that replaces the problem's own.
+        """Return a problem, and the goal of the named task, which replaces the problem's own.
+
+        The goal is empty for a problem file.
 
         Args:
-            name: Name of a task or problem file, with or without suffix; None if there is only one.
+            name: Name of a task or problem file, the latter with or without suffix. None means the
+                only task, or else the only problem file.
 
         Raises:
             UsageError: The name does not exist, or None is ambiguous.
@@ -102,8 +105,8 @@ class WorldFolder(WorldFile):
                 60.
 
         Raises:
-            UsageError: The world is not trusted.
-            SimulatorError: The environment cannot be opened in time.
+            UsageError: The world is not trusted, or its timing cannot be executed.
+            SimulatorError: The environment cannot be opened, or not in time.
         """
         if not self.environment:
             return domain_environment(self.domain, problem)
@@ -119,7 +122,10 @@ class WorldFolder(WorldFile):
             raise SimulatorError(f"{self._place}: {error}", exit_code=error.exit_code) from error
 
     def posed_problem(self, scene: str) -> Problem:
-        """Return a problem without objects and goal, for an environment that reveals objects."""
+        """Return a problem without objects and goal, for an environment that reveals objects.
+
+        The problem minimises `total-cost` if the domain has it.
+        """
         costs = "total-cost" in self.domain.functions
         metric = "(:metric minimize (total-cost))" if costs else ""
         name = re.sub(r"[^a-z0-9_-]", "-", scene.lower())
@@ -128,7 +134,12 @@ class WorldFolder(WorldFile):
         return parse_problem(text, self.domain)
 
     def open_here(self, problem: Problem, seed: int = 0, scene: str = "") -> FactEnvironment:
-        """Open the world's custom environment in this process."""
+        """Open the world's custom environment in this process.
+
+        Raises:
+            SimulatorError: The environment raises an error.
+            UsageError: The environment lacks `reset`, `step` or `observe`.
+        """
         entry = self._entry()
         try:
             opened: Any = entry(WorldSetup(self.domain, problem, self.folder, seed, scene))
@@ -253,7 +264,13 @@ _PREFIXES = f"""\
 
 
 def create_world(folder: Path, domain_file: Path, problem_files: Sequence[Path] = ()) -> None:
-    """Write the folder of a new world."""
+    """Write the folder of a new world.
+
+    Raises:
+        UsageError: The folder is not empty, the domain has no instantaneous actions, or two problem
+            files have the same name.
+        PddlError: The domain or a problem is invalid.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists and is not an empty folder", field="folder")
     domain = parse_domain(domain_file)

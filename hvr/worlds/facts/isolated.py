@@ -60,7 +60,7 @@ class IsolatedEnvironment:
         timeout: Time limit for each call in seconds.
 
     Raises:
-        SimulatorError: The environment cannot be opened in time.
+        SimulatorError: The environment cannot be opened, or not in time.
     """
 
     def __init__(

@@ -173,7 +173,11 @@ class Clauses:
             self._by_form.setdefault(_form(clause), []).append((name, clause))
 
     def clash(self, name: str, clauses: tuple[str, str]) -> tuple[str, str] | None:
-        """Return a predicate that has one of the clauses or a confusable one, and that clause."""
+        """Return a predicate with a clause that can be confused with one of `clauses`.
+
+        Returns:
+            The predicate and the clause of `clauses`; None if all of them are distinct.
+        """
         for clause in clauses:
             for other, taken in self._by_form.get(_form(clause), ()):
                 pairs = zip(_places(clause), _places(taken), strict=True)

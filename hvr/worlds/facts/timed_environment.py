@@ -142,7 +142,10 @@ class Timing:
         return action.replace(name=self._end_of[action.name])
 
     def steps(self, plan: Collection[Step]) -> list[tuple[Fraction, Fraction, GroundAction]]:
-        """Return the starts, ends and instantaneous steps of a plan with times and durations."""
+        """Return (time, duration, step) of a plan's starts, ends and instantaneous steps, by time.
+
+        Instantaneous steps have duration 0, and steps without a time have time 0.
+        """
         found: list[tuple[Fraction, int, Fraction, GroundAction]] = []
         for step in plan:
             if not isinstance(step, TimedAction):
@@ -165,8 +168,9 @@ def check_actable(domain: Domain, problem: Problem) -> None:
     """Reject timing that cannot be executed.
 
     Raises:
-        UsageError: The problem changes by itself, or an effect depends on more than the states at
-            the start and the end of its action.
+        UsageError: The problem changes by itself. Or, with durative actions, it has preferences or
+            trajectory constraints, a conditional effect spans several times, or an effect depends
+            on a duration that is not fixed.
     """
     if not domain.durative_actions:
         require_untimed(domain, problem)
@@ -241,7 +245,14 @@ class SplitEnvironment(PddlEnvironment):
 def domain_environment(
     domain: Domain, problem: Problem, hidden: Collection[str] = ()
 ) -> PddlEnvironment:
-    """Return an environment that simulates a domain with or without durative actions."""
+    """Return an environment that simulates a domain with or without durative actions.
+
+    Args:
+        hidden: Predicates and functions that observations omit.
+
+    Raises:
+        UsageError: The timing is unsupported, or a hidden name is unknown or derived.
+    """
     of = SplitEnvironment if domain.durative_actions else PddlEnvironment
     return of(domain, problem, hidden)
 

@@ -100,7 +100,8 @@ class FaultTiming:
     def __post_init__(self) -> None:
         if self.step < 0 or self.nth < 1 or (self.times is not None and self.times < 0):
             raise UsageError(
-                "a fault's step and times must not be negative, and nth must be at least 1"
+                "a fault's step and times must not be negative, and its nth must be at least 1, "
+                f"got step {self.step}, times {self.times}, nth {self.nth}"
             )
         _check_share("probability", self.probability)
 
@@ -117,7 +118,10 @@ class FaultEffect:
         field: Metadata field that is changed or misperceived: `isOpen`, `isToggled`, `isDirty`,
             `isFilledWithLiquid`, `isBroken`, `isSliced`, `isCooked`. MISPERCEIVED allows any field,
             including `objectType` and `parentReceptacles` (a place).
-        value: New value of the field: the name of a place, or a liquid for `isFilledWithLiquid`.
+        place: Receptacle to which the object is moved.
+        value: New value of the field: the name of a place for `parentReceptacles`, a liquid for
+            `isFilledWithLiquid`, otherwise usually a bool. None means the opposite of the value.
+        message: Error message of a failed or blocked action.
         flip: Probability of a misreported state (NOISE).
         unseen: Probability that an object is reported as out of view (NOISE).
     """
@@ -214,7 +218,9 @@ class Trigger:
         return 0 < self.fault.times <= self.count
 
     def standing(self, step: int) -> bool:
-        """Return whether the fault is certain to occur at every matching action, now and later."""
+        """Return whether the fault is certain to occur at every matching action from this one on,
+        until it is spent.
+        """
         when = self.fault.when
         return not self.spent and step >= when.step and when.nth == 1 and when.probability >= 1.0
 

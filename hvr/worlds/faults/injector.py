@@ -116,7 +116,11 @@ class Diversions:
         self._pairs: dict[Trigger, tuple[str, str]] = {}
 
     def divert(self, trigger: Trigger, action: str, args: dict[str, Any]) -> tuple[str, ...]:
-        """Redirect an action in `args`; return the ids of the intended and of the actual object."""
+        """Redirect an action by changing its arguments `args`.
+
+        Returns:
+            The ids of the intended and of the actual object; empty if nothing is redirected.
+        """
         target = args.get("objectId")
         if target is None:
             return ()
@@ -206,7 +210,7 @@ class Obstacles:
         self._occupied[receptacle] = (thing, trigger)
 
     def block(self, target: str, blocker: str, trigger: Trigger) -> None:
-        """Refuse actions on the target until the blocker is moved."""
+        """Refuse the fault's actions on the target until the blocker is moved."""
         where = other_agent.entries(self._env)[blocker]["position"]
         self._blocked[target] = (blocker, where, trigger)
 

@@ -141,7 +141,10 @@ def _put_aside(env: Environment, first: Iterable[str] = (), avoid: Sequence[str]
 
 
 def stand(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Place the held object in the centre of an empty receptacle; works only in hvr's kitchen."""
+    """Place the held object in the centre of a receptacle, which should be empty.
+
+    Return whether it worked; it works only in hvr's kitchen.
+    """
     if not isinstance(env, Kitchen):
         return False
     now = env.snapshot()
@@ -176,7 +179,11 @@ Entries = Mapping[str, Mapping[str, Any]]
 def similar_objects(
     known: Entries, object_id: str, action: str, chance: random.Random
 ) -> list[str]:
-    """Return other objects in view on which an action is possible, those of the same type first."""
+    """Return the other objects in view that may be meant by an action.
+
+    Objects of the same type come first, in random order. Then come objects with the property that
+    the action requires, if it requires one, also in random order.
+    """
     thing = known[object_id]
     prop = _REQUIRED_PROPERTY.get(action)
     in_view = (o for o in known.values() if o["visible"] and not o["isPickedUp"])
@@ -212,7 +219,10 @@ def open_places(known: Entries, chance: random.Random) -> list[str]:
 def other_state(
     known: Entries, object_id: str, chance: random.Random
 ) -> tuple[str, str | bool] | None:
-    """Return a state field of an object, and the opposite of its current value."""
+    """Return a random state field of an object, and the opposite of its current value.
+
+    The result is None if the object has no such field or is destroyed.
+    """
     thing = known[object_id]
     changes = [(field, not thing[field]) for field, prop in CHANGEABLE.items() if thing[prop]]
     return chance.choice(changes) if changes and not is_destroyed(thing) else None

@@ -596,7 +596,11 @@ _PUT_BOTH = ActionSpec(
 
 
 def find_action(name: str, args: Mapping[str, Any], profile: Profile = THOR_5) -> ActionSpec:
-    """Return the action with this name after checking its arguments."""
+    """Return the action with this name after checking its arguments.
+
+    Raises:
+        BadRequestError: The action or an argument is unknown, or an argument is missing.
+    """
     spec = ACTIONS.get(name)
     if spec is None:
         why = f" (hvr's kitchen {UNSUPPORTED[name]})" if name in UNSUPPORTED else ""

@@ -45,6 +45,8 @@ def object_dict(
     """Return the metadata of an object as if the agent were far away.
 
     Args:
+        contents: Ids of the objects in or on it; None if it is not a receptacle.
+        held: Whether the object itself is in the hand.
         carried: Whether the object or its receptacle is in the hand. AI2-THOR then reports no
             `parentReceptacles`.
     """

@@ -142,7 +142,10 @@ def drop(world: KitchenState, context: Context, _args: Args) -> Result:
 
 
 def throw(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `ThrowObject`: the object lands up to two metres ahead on walkable floor."""
+    """Execute `ThrowObject`: the object falls at the walkable point nearest to its aim.
+
+    The aim is at most 2.2 m ahead; it depends on `moveMagnitude` and is random within 10 %.
+    """
     if world.held is None:
         raise ActionFailedError("Nothing in Hand to Throw!")
     power = number(args, "moveMagnitude", 50.0)
@@ -167,7 +170,10 @@ def _fall(
     z: float,
     breaks: frozenset[str] | None,
 ) -> Result:
-    """Release the held object at (x, y, z); `breaks` lists the types that break, None means all."""
+    """Let the held object fall from (x, y, z); return where it comes to rest.
+
+    `breaks` lists the types that break on the floor; None means all breakable ones.
+    """
     held = world.things[world.held or ""]
     onto = landing(world, context.room, x, z, y, held.object_id)
     rested = fallen(held, onto, x, z)

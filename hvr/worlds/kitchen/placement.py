@@ -73,7 +73,8 @@ def holder_of(body: Solid, holders: Iterable[Solid]) -> str | None:
     that accepts its type; a basin, closed box or tray around it; a surface at its bottom; the
     floor; the nearest surface up to 0.5 m below; a surface at its height up to 0.5 m beside it
     (furniture that is larger in another version of the scene); the floor at any depth. Among equal
-    candidates, the one with the smallest base area is chosen, since it is the innermost receptacle.
+    candidates, the one with the smallest base area is chosen, since it is the innermost receptacle;
+    among surfaces below or beside the object, the nearest one.
     """
     best: tuple[int, float, str] | None = None
     for holder in holders:
@@ -200,7 +201,12 @@ def place(
     forced: bool,
     chance: random.Random | None = None,
 ) -> KitchenObject | None:
-    """Return the object at the nearest or a random free position, or None if none is free."""
+    """Return the object at a free position in or on the receptacle, or None if none is free.
+
+    Args:
+        forced: Whether AI2-THOR's `forceAction` is set.
+        chance: Selects a random position; None means the one nearest to the agent.
+    """
     kind = receptacle.object_type
     if kind in _ATTACH:
         x, _, z = receptacle.box.center
@@ -217,9 +223,9 @@ def holders(
 ) -> tuple[str, ...]:
     """Return the ids that AI2-THOR reports as receptacles of an object that was just put down.
 
-    The Floor is included if the receptacle stands on it and the object is at most about half a
-    metre high. In the recorded scenes, objects up to 0.47 m have both receptacles, and objects at
-    0.58 m or more only the other one.
+    The Floor is included if it holds the receptacle and the object's bottom is at most 0.5 m above
+    it, or the receptacle is a GarbageCan. In the recorded scenes, objects up to 0.47 m above the
+    floor have both receptacles, and objects at 0.58 m or more only the other one.
     """
     parents = [receptacle.object_id]
     if placed.box.y0 <= ON_FLOOR or receptacle.object_type == "GarbageCan":
@@ -233,7 +239,9 @@ def holders(
 def holder_of_box(
     world: KitchenState, thing: KitchenObject, before: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the receptacles of an object according to its box, or `before` if they still hold it.
+    """Return the receptacle of an object according to its box.
+
+    The result is `before` if this receptacle is one of them, or if there is none.
 
     Contents of the object itself do not count as receptacles.
     """
@@ -252,7 +260,11 @@ def holder_of_box(
 def free_spots(
     world: KitchenState, room: Room, receptacle: KitchenObject, reach: float | None
 ) -> list[Vec]:
-    """Return free positions in a receptacle within `reach` (metres) of the agent, nearest first."""
+    """Return free positions in a receptacle, those nearest to the agent first.
+
+    Args:
+        reach: Maximum distance from the agent in metres; None for no limit.
+    """
     height, agent = surface_height(receptacle), world.agent.position
     around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}
     band = receptacle.box._replace(y0=height, y1=height + _FLAT)

@@ -80,7 +80,8 @@ def set_decay(world: KitchenState, _context: Context, _args: Args, *, decays: bo
 
 
 def set_object_poses(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `SetObjectPoses`: objects not named disappear, objects named twice are duplicated.
+    """Execute `SetObjectPoses`: objects named twice are duplicated, and pickupable or moveable
+    objects that are not named disappear.
 
     The receptacle of each object is determined from the boxes; nothing falls.
     """
@@ -140,8 +141,8 @@ def _arranged(world: KitchenState, placed: Sequence[KitchenObject]) -> KitchenSt
 def random_spawn(world: KitchenState, context: Context, args: Args) -> Result:
     """Execute `InitialRandomSpawn`: move every pickupable object to a random place.
 
-    The placement table must allow the place; an object without a free place is not moved. The same
-    `randomSeed` gives the same scene.
+    The held object and `excludedObjectIds` stay. The placement table must allow the place; an
+    object without a free place is not moved. The same `randomSeed` gives the same scene.
     """
     chance = random.Random(f"spawn/{int(number(args, 'randomSeed', 0.0))}")
     shut_out = set(_texts(args, "excludedReceptacles"))
@@ -334,7 +335,8 @@ def _around(world: KitchenState, thing: KitchenObject) -> set[str]:
 def spawn_coordinates(world: KitchenState, context: Context, args: Args) -> Result:
     """Execute `GetSpawnCoordinatesAboveReceptacle`: return points on which objects can stand.
 
-    Unless `anywhere` is set, only points within the agent's reach are returned.
+    With `anywhere=False`, only points within the agent's reach are returned, and none in a closed
+    receptacle.
     """
     receptacle = existing(world, args["objectId"])
     if not receptacle.can("receptacle"):

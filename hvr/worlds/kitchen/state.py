@@ -340,7 +340,11 @@ def profile_named(name: str) -> Profile:
 
 
 def initialized(settings: KitchenSettings, args: Mapping[str, Any]) -> KitchenSettings:
-    """Return the settings after `Initialize`; arguments about rendering are ignored."""
+    """Return the settings after `Initialize`; unknown arguments are ignored.
+
+    Raises:
+        ValueError: A number is not greater than 0.
+    """
     changed: dict[str, Any] = {}
     for argument, name in _ARGUMENTS.items():
         value = args.get(argument)

@@ -38,7 +38,7 @@ def slice_object(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def cut(world: KitchenState, context: Context, thing: KitchenObject) -> KitchenState:
-    """Return the state in which the pieces of a sliceable object replace it."""
+    """Return the state in which an object's pieces replace it; unchanged if its type has none."""
     kind = context.room.facts.pieces_of(thing.object_type)
     if kind is None:
         return world
@@ -250,7 +250,7 @@ _NO_TIMERS: MappingProxyType[str, float] = MappingProxyType({})
 
 
 def settle(world: KitchenState, room: Room, seconds: float = STEP_TIME) -> KitchenState:
-    """Return the state after one step's automatic effects, such as heating, and its duration."""
+    """Return the state `seconds` later, after automatic effects such as heating."""
     things = world.things
     changed: dict[str, KitchenObject] = {}
     zones: dict[str, str] = {}

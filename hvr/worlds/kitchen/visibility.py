@@ -161,8 +161,8 @@ class PoseQuery(Value):
 
     Args:
         positions: Candidate (x, z); None means the whole grid.
-        max_distance: Maximum horizontal distance to the nearest part of the object. None means
-            AI2-THOR's 1.5 m, or more if no grid point is that close.
+        max_distance: Maximum horizontal distance to the nearest part of the object. None means the
+            range of sight, or more if this is at least 1.5 m and no grid point is that close.
         standings: Whether to try standing (True) and crouching (False).
     """
 
@@ -336,7 +336,7 @@ class ActionFailedError(Exception):
 
 
 class BadRequestError(Exception):
-    """AI2-THOR does not know the action or one of its arguments."""
+    """The action or an argument is unknown to AI2-THOR, or an argument is missing."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -365,7 +365,7 @@ def forced(args: Args) -> bool:
 def target(
     world: KitchenState, context: Context, args: Args, name: str = "objectId"
 ) -> KitchenObject:
-    """Return the object given by `objectId`, or by the image point `x`, `y`.
+    """Return the object whose id is the argument `name`, or else at the image point `x`, `y`.
 
     Raises:
         ActionFailedError: The object does not exist, or it is not visible and the action is not
@@ -415,7 +415,11 @@ def number(args: Args, name: str, default: float) -> float:
 
 
 def vector(value: Any, what: str) -> Vec:
-    """Return a point or rotation given as {x, y, z}."""
+    """Return a point or rotation given as {x, y, z}; `what` names it in errors.
+
+    Raises:
+        ActionFailedError: A number is missing or not finite.
+    """
     try:
         point = float(value["x"]), float(value["y"]), float(value["z"])
     except (TypeError, KeyError, ValueError, IndexError):

@@ -129,7 +129,14 @@ def is_house(content: object) -> bool:
 
 
 def scene_from_house(house: Mapping[str, Any], path: Path) -> Scene:
-    """Return the scene of a house."""
+    """Return the scene of a ProcTHOR house.
+
+    Args:
+        path: File of the house, which names the scene and appears in errors.
+
+    Raises:
+        SceneError: The house is invalid or follows another schema.
+    """
     try:
         schema = house.get("metadata", {}).get("schema", SCHEMA)
         if schema != SCHEMA:
@@ -410,6 +417,9 @@ def scene_from_file(path: Path) -> Scene:
     Args:
         path: File with a ProcTHOR house or with the metadata of an AI2-THOR event, directly or
             under the key `metadata`.
+
+    Raises:
+        SceneError: The file cannot be read, or contains neither.
     """
     try:
         content = read_json(path)
@@ -438,6 +448,9 @@ def scene_from_metadata(
         metadata: Metadata of one agent, in AI2-THOR's schema.
         grid: (x, z) of the points where the agent can stand, 0.25 m apart. None means the grid of
             the packaged scene with this name, or an estimate by `walkable_points`.
+
+    Raises:
+        SceneError: A field is missing or invalid.
     """
     try:
         name = metadata["sceneName"].removesuffix("_physics")

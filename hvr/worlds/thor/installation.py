@@ -61,7 +61,7 @@ class ThorOptions:
         timeout: Time limit for one action in seconds.
         start_timeout: Time limit for the start in seconds.
         force_action: Whether to put objects down with AI2-THOR's `forceAction`.
-        tries: Maximum number of attempts at an interaction, each from another place.
+        tries: Maximum number of places from which an interaction is attempted.
         pictures: Whether to keep the camera image of every action in the run folder.
         top_view: Whether to keep images from above of the first and the last state.
     """
@@ -114,6 +114,9 @@ def read_options(
         texts: Texts such as `platform=CloudRendering`; later ones win.
         environment: Environment variables; the process's own if None. `HVR_THOR` contains texts
             separated by commas, `HVR_THOR_EXECUTABLE` the command line of the simulator.
+
+    Raises:
+        UsageError: An option is unknown, or its value is missing or invalid.
     """
     environment = os.environ if environment is None else environment
     usual = [t for t in environment.get(ENVIRONMENT, "").split(",") if t.strip()]
@@ -172,8 +175,9 @@ class Machine:
     Args:
         package: Version of the package ai2thor; empty if it is not installed.
         commit: Commit of the build that this version uses; empty if unknown.
-        display: X display that AI2-THOR's client accepts; empty if there is none.
-        cuda_devices: Value of CUDA_VISIBLE_DEVICES if it lists device numbers.
+        free: Free space in bytes on the disk of `home`.
+        display: X display that AI2-THOR's client accepts; empty if there is none or none is needed.
+        cuda_devices: Value of CUDA_VISIBLE_DEVICES if it lists device numbers; otherwise empty.
         executable: Path of the program named in the options; empty if it cannot be run.
     """
 
@@ -453,7 +457,11 @@ def require_ready(options: ThorOptions) -> None:
 
 
 def client_arguments(options: ThorOptions, platforms: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the client's `Controller`, without the scene and the server class."""
+    """Return the arguments of the client's `Controller`, without the scene and the server class.
+
+    Args:
+        platforms: The client's platforms by name.
+    """
     arguments: dict[str, Any] = {
         "width": options.width,
         "height": options.height,
@@ -481,7 +489,12 @@ def log_file() -> Path:
 
 
 def explain_failure(what: str, error: BaseException, options: ThorOptions, log_start: int) -> str:
-    """Explain a failure of the simulator in one or two sentences."""
+    """Explain a failure of the simulator in one line.
+
+    Args:
+        what: The interrupted activity, such as `the start`.
+        log_start: Size of the simulator's log before it started; later output is quoted.
+    """
     chain: list[BaseException] = [error]
     while chain[-1].__context__ is not None:
         chain.append(chain[-1].__context__)

@@ -76,7 +76,11 @@ class Names:
         return tuple(self._ids)
 
     def name(self, object_id: str) -> str:
-        """Return hvr's name for an object."""
+        """Return hvr's name for an object.
+
+        Raises:
+            UnknownObjectError: No object of the scene has this id.
+        """
         known = self._names.get(object_id)
         if known is not None:
             return known
@@ -93,7 +97,11 @@ class Names:
         )
 
     def object_id(self, name: str) -> str:
-        """Return AI2-THOR's id of an object; pieces have an id even before the object is cut."""
+        """Return AI2-THOR's id of an object; pieces have an id even before the object is cut.
+
+        Raises:
+            UnknownObjectError: No object of the scene has this name.
+        """
         known = self._ids.get(name)
         if known is not None:
             return known
@@ -141,7 +149,10 @@ class Names:
         return match["source"] if kind is not None and kind[0] == match["type"] else None
 
     def _piece_number(self, source: str, count: int, k: int) -> int | None:
-        """Return the number in the name of piece `k`; numbers beyond `count` follow all others."""
+        """Return the number in the name of piece `k`; numbers beyond `count` follow all others.
+
+        The result is None if `k` is below the first number.
+        """
         number = self._numbers[source]
         if count == 1 and k <= 1:
             return number
@@ -221,8 +232,8 @@ def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
     * Objects in a held receptacle have it as parent, although AI2-THOR reports none.
     * Remains of sliced or broken objects are kept, without parents and out of reach.
     * A filled WineBottle for which AI2-THOR names no liquid contains wine.
-    * `controls` contains (knob, burner) from `controlledObjects`, and (faucet, basin) for the
-      nearest SinkBasin.
+    * `controls` contains pairs such as (knob, burner) from `controlledObjects`, and (faucet, basin)
+      for the nearest SinkBasin.
     """
     entries = {o["objectId"]: o for o in metadata["objects"]}
     inventory = metadata.get("inventoryObjects") or ()
@@ -326,7 +337,9 @@ def _attributes(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def controls(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return (control, controlled) pairs of ids: knob and burner, faucet and nearest basin."""
+    """Return (control, controlled) pairs of ids, such as knob and burner, and each faucet with the
+    nearest basin.
+    """
     ids = {entry["objectId"] for entry in entries}
     basins = [entry for entry in entries if entry["objectType"] == "SinkBasin"]
     pairs = []

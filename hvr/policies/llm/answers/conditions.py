@@ -54,7 +54,7 @@ _MOST_TOKENS = 20_000
 
 
 def read_literals(text: str) -> tuple[tuple[LiteralText, ...], tuple[str, ...]]:
-    """Return the distinct literals in a list or conjunction, and the other parts."""
+    """Return the distinct literals in a list or conjunction, and parts that are not literals."""
     literals: dict[str, LiteralText] = {}
     problems: list[str] = []
     for part, positive in _parts(_tree(text)):

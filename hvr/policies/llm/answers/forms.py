@@ -44,7 +44,7 @@ def unlabelled(text: str) -> str:
 
 
 def at_start(text: str) -> Order | None:
-    """Return the action at the beginning of a line, in any notation except English."""
+    """Return the action at the beginning of a line, in any notation except English, or None."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     if group is not None:
@@ -55,7 +55,10 @@ def at_start(text: str) -> Order | None:
 
 
 def is_whole(text: str) -> bool:
-    """Return whether a line consists of little more than an action."""
+    """Return whether fewer than three words follow the first parenthesis of a line.
+
+    The result is True for a line without parentheses.
+    """
     text = unlabelled(text)
     group = _GROUP.match(text)
     tail = _COMMENT.sub("", text[group.end() :]) if group else ""
@@ -97,7 +100,9 @@ def in_line(text: str) -> list[Order]:
 
 
 def in_prose(text: str) -> list[Order]:
-    """Return the actions in running text that are written like calls; used as a last resort."""
+    """Return the actions in running text that are written like calls with a numbered object, such
+    as `mug-1`; used as a last resort.
+    """
     calls = (_group(group, strict=True) for group in _GROUP.finditer(text))
     return [o for o in calls if o is not None and any(map(INSTANCE.fullmatch, o[1]))]
 
@@ -222,7 +227,10 @@ def _row(text: str) -> list[Order]:
 
 
 def from_json(text: str) -> list[tuple[Order, str]]:
-    """Return the actions, and their texts, in the last JSON value that contains actions."""
+    """Return the actions, and their texts, in the last JSON value that contains actions.
+
+    Consecutive values with one action each count as one value.
+    """
     actions: list[tuple[Order, str]] = []
     pieces = False
     for value in json_values(text):

@@ -81,7 +81,7 @@ def clean(text: str) -> str:
     """Normalise characters and line ends, and remove the model's thoughts and invented turns.
 
     A thought that is not closed extends to the end of the text. The answer ends where the model
-    begins to write the user's next message.
+    begins to write the user's next message, or at the limits of this module.
     """
     text = text[:MAX_ANSWER_CHARACTERS].replace("\r\n", "\n").replace("\r", "\n")
     # Normalisation expands some characters to a dozen others.
@@ -160,7 +160,10 @@ def _without_emphasis(text: str) -> str:
 
 
 def json_values(text: str) -> list[Any]:
-    """Return the outermost JSON arrays and objects in a cleaned text, in order."""
+    """Return the outermost JSON arrays and objects in a cleaned text, in order.
+
+    Empty ones and arrays of numbers are left out.
+    """
     decoder = json.JSONDecoder()
     values: list[Any] = []
     position = 0

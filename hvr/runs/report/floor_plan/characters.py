@@ -61,7 +61,7 @@ def character_plan(plan: FloorPlan, width: int = 80, *, plain: bool = False) -> 
     up to two characters.
 
     Args:
-        width: Maximum number of characters per line, at least 20.
+        width: Maximum number of characters per line; values outside 20 to 400 are clamped.
         plain: Whether to use only ASCII characters.
     """
     canvas = _Canvas(plan, min(max(width, _NARROWEST), _WIDEST))
@@ -164,7 +164,10 @@ class _Canvas:
                     return
 
     def write(self, shape: Shape) -> None:
-        """Write the object's name in the middle of its shape, unless the characters are taken."""
+        """Write the object's name, or else its type, in the free row nearest to its middle.
+
+        Nothing is written if neither fits.
+        """
         columns, rows = self.area(shape)
         for text in (shape.name, shape.object_type):
             if len(text) > len(columns):

@@ -438,14 +438,22 @@ _EXTRA = "pictures"
 
 
 def write_png(drawing: Drawing, path: Path) -> None:
-    """Write the drawing in light mode at twice its size."""
+    """Write the drawing in light mode at twice its size.
+
+    Raises:
+        MissingExtraError: Pillow is not installed.
+    """
     data = BytesIO()
     paint(drawing).save(data, format="PNG")
     write_whole(path, data.getvalue())
 
 
 def paint(drawing: Drawing) -> Image:
-    """Return the drawing as an RGB image at twice its size."""
+    """Return the drawing as an RGB image at twice its size.
+
+    Raises:
+        MissingExtraError: Pillow is not installed.
+    """
     try:
         from PIL import Image, ImageDraw
     except ImportError as error:

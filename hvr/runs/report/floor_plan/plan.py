@@ -148,6 +148,9 @@ class FloorPlan(Value):
 
         Args:
             source: File name for error messages.
+
+        Raises:
+            DataFileError: The value is not a floor plan.
         """
         try:
             agent = raw["agent"]
@@ -230,7 +233,7 @@ def floor_plan(
 
 
 def scene_plan(name: str) -> FloorPlan:
-    """Return the plan of a packaged scene in its initial state."""
+    """Return the plan of a scene in its initial state; see `load_scene` for names and errors."""
     from hvr.worlds.kitchen import Kitchen
 
     return floor_plan(Kitchen(name).last_event.metadata)
