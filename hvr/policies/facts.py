@@ -227,6 +227,7 @@ class DescribedWorld:
 
     Attributes:
         problem: Problem of the world, which only a simulated model sees as a whole.
+        ontology: Ontology of the world; None if it has none.
         prompts: Folder of the world's prompt templates; None for the default ones.
     """
 

@@ -408,6 +408,9 @@ class SymbolicPolicy(Policy[Stage]):
         """Return a plan within the predicted space, or else the last plan found.
 
         The result is None if no plan exists.
+
+        Args:
+            tidy: Whether to forbid untidy placements; see `forbid_untidy_places`.
         """
         draft = None
         for _ in range(_ROOM_ROUNDS):

@@ -388,7 +388,11 @@ def scene_problem(
 def judge_in_scene(
     steps: Sequence[Step], domain: Domain, asked: JudgingTarget, work: int
 ) -> JudgedGoal:
-    """Judge a plan in a scene by the sentence or PDDL condition of `asked`."""
+    """Judge a plan in a scene by the sentence or PDDL condition of `asked`.
+
+    The verdict is unknown if hvr does not understand the sentence, or a step names an object that
+    the scene lacks.
+    """
     scene = asked.scene or load_world().first_scene
     place = world_of_scene(scene)
     ontology = place.scene_ontology

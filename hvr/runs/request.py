@@ -130,6 +130,7 @@ class RunRequest:
         task: The paper's task with this sentence, if any.
         scene: Name of the scene, or path of a recorded scene.
         environment: Name of the environment that executes the plan.
+        faults: Faults to inject; None for none.
     """
 
     text: str

@@ -312,6 +312,7 @@ def carry_out(
     """Carry out a request; return the result, and the plans with their problems.
 
     Args:
+        initial: Contents of the run's status at the start.
         started: Time at which the request arrived, from `time.perf_counter`.
         scene: An open scene to act in; None to open the scene of the request.
         goal: The goal, if it is known without parsing the request.

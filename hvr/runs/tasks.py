@@ -110,7 +110,10 @@ def task_ids(folder: Path | None = None, world: str = DEFAULT_WORLD) -> tuple[st
 
 
 def paper_task_ids(folder: Path | None = None) -> tuple[str, ...]:
-    """Return the IDs of the paper's own tasks, T1 to T12 with T5bis, in natural order."""
+    """Return the IDs of the paper's own tasks, T1 to T12 with T5bis, in natural order.
+
+    `folder` contains the tasks; None means those included in hvr.
+    """
     return tuple(name for name in task_ids(folder) if _natural(name)[0] <= _LAST_OF_PAPER)
 
 
@@ -121,7 +124,7 @@ def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, .
     default world.
 
     Raises:
-        UsageError: A range is invalid or empty, or a folder contains no tasks.
+        UsageError: An ID is unknown, a range is empty, or a folder contains no tasks.
     """
     usual = task_ids(folder)
     found: list[str] = []

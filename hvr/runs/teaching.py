@@ -95,6 +95,7 @@ class Lesson:
 
     Args:
         half: The split, `train` or `held-out`.
+        number: 0-based number in the split.
         task, scene, wording: Names; no name occurs in both splits.
         needed: Objects that the proof of the plan needs.
         best: Number of steps of the plan.
@@ -134,6 +135,7 @@ def lessons(world: str, count: int, share: float, seed: int) -> Iterator[Lesson]
 
     Args:
         world: Name or folder of a world with PDDL actions.
+        count: Number of lessons.
         share: Share of held-out lessons, from 0 to 1.
 
     Raises:
@@ -461,6 +463,7 @@ class Teaching:
     """Options of an export.
 
     Args:
+        count: Number of lessons per world.
         held_out: Share of lessons in the held-out split.
         setting: Setting of the pipeline, such as `VR` or `HVR`.
         error: Error rate of the simulated model's first answers.

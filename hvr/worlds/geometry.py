@@ -100,7 +100,12 @@ class Box(NamedTuple):
 def grid_distances(
     start: GridPoint, is_open: Callable[[GridPoint, GridPoint], bool], spacing: float = 0.25
 ) -> dict[GridPoint, int]:
-    """Return each reachable grid point with its number of moves; `is_open` tests single moves."""
+    """Return each reachable grid point with its number of moves from `start`.
+
+    Args:
+        is_open: Returns whether the move from one point to the next is possible.
+        spacing: Distance between neighbouring points.
+    """
     distances = {start: 0}
     todo = deque([start])
     while todo:

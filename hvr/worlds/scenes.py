@@ -76,6 +76,7 @@ class Scene(Value):
         start_position: Initial `agent.position` in metres.
         start_horizon: Initial horizon in degrees; positive looks down.
         grid: (x, z) of the points where the agent can stand, 0.25 m apart.
+        held: Id of the object in the agent's hand, if any.
         start_standing: Whether the agent stands rather than crouches.
         notes: Values that were estimated and parts that were omitted, one sentence each.
     """

@@ -260,6 +260,7 @@ class NameMeaning:
         every: Whether the name stands for all of these objects rather than for one of them.
         apart: Whether the object must differ from those of all other names with `apart`.
         named: Whether the name is an object's own name.
+        liquid: Whether the name is a liquid.
     """
 
     name: str

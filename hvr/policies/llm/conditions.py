@@ -197,7 +197,14 @@ def correction_values(
     objects: Callable[[Iterable[str]], str],
     fits: Callable[[Values], bool],
 ) -> Values:
-    """Return the placeholder values of the longest correction prompt that fits, or the shortest."""
+    """Return the placeholder values of the longest correction prompt that fits, or the shortest.
+
+    Args:
+        problem: Error messages about the macro actions, one per line.
+        number: Number of the correction, which the prompt mentions.
+        objects: Returns the prompt text about some objects.
+        fits: Returns whether the prompt with some values fits.
+    """
     shortest: Values = {}
     for candidate in _shorter(values, macros, problem.splitlines(), objects):
         shortest = {**candidate, "problem": f"{candidate['problem']}\n(correction {number})"}

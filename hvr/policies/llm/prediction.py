@@ -344,7 +344,11 @@ class PredictedFacts(PredictedWorld):
     ) -> PickedObjects:
         """Return the objects of the selected kinds.
 
-        If there are too many, objects that share a fact with a named object are preferred.
+        If there are too many, those most closely linked to named objects by facts are kept.
+
+        Args:
+            knowledge: Whether to add the objects named in the request.
+            expansion: Whether to add further objects that facts link to the selected ones.
         """
         del embedder  # all names of types are known
         named = dict.fromkeys(self._named((request,)), "the request speaks of it")

@@ -23,6 +23,7 @@ class MacroCheck(Value):
 
     Args:
         verified: Number of macro actions before the first faulty one.
+        total: Number of all macro actions.
         problem: Error messages about faulty macro actions; empty if there are none.
     """
 

@@ -144,15 +144,15 @@ def repair_judged_blocks(
     listen: Callable[[PlanJudged], None],
     reduced: Callable[[Problem, Sequence[GroundAction]], Problem] | None = None,
 ) -> tuple[tuple[AABlock, ...], tuple[JudgeRound, ...]]:
-    """Remove redundant steps and insert missing ones until the judge accepts the plan.
+    """Remove redundant steps and insert missing ones until the judge finds no further repair.
 
     Args:
         fleeting: Predicates that the judge ignores, such as nearness.
         reduced: Restricts a problem to the plan's objects; None to use all objects.
 
     Returns:
-        The blocks, and the rounds of the judge. There are no rounds if the plan is correct, cannot
-            be repaired, or has no lasting effect.
+        The blocks, and the rounds in which the plan was repaired. There are none if the plan is
+            correct, cannot be repaired, or has no lasting effect.
     """
     state = task.initial
     actions = _steps(blocks)

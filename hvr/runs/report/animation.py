@@ -436,7 +436,10 @@ class _Times:
         self.starts[0] = 0.0
 
     def animate(self, kind: str, values: Sequence[str], *, jump: bool, **more: str) -> str:
-        """Return an SVG animation with one value per frame; empty if the value never changes."""
+        """Return an SVG animation with one value per frame; empty if the value never changes.
+
+        With `jump`, the value changes at once instead of gradually.
+        """
         if len(set(values)) < 2:
             return ""
         shown, times = [values[0]], [0.0]

@@ -65,8 +65,8 @@ def draw_curves(curves: Sequence[Curve], title: str, timeline: Timeline | None =
     document.
 
     At most `MAX_CURVES` are drawn; if no fluent changes, constant ones are. Instantaneous effects
-    are dashed lines, and inexact values are bands. Dotted lines mark starts
-    and ends of steps, a red one the first failure. Processes are bars at the bottom.
+    are dashed lines, and inexact values are bands. Dotted lines mark starts and ends of steps, a
+    red one the first failure. Processes are bars at the bottom.
 
     Args:
         timeline: The plan with its processes and failures; None to draw only the curves.

@@ -233,6 +233,7 @@ class StoryStep:
     """An executed step.
 
     Args:
+        plan, block: 0-based indexes of the step's plan, and of its block in the plan.
         as_expected: Whether the outcome matches the domain's prediction, except for changes that no
             action caused.
         missing: Expected facts that do not hold in the observation.
@@ -294,8 +295,11 @@ class Story:
         reached: Whether the goal was reached; None if the run was not executed, not judged or not
             finished.
         outcome: The result, or the progress of an unfinished run, as a sentence.
+        before: The scene before the run; None if unknown.
+        after: The scene after the run; None if unknown.
         note: Note on the picture of the initial scene.
         route: The robot's route; None without a picture.
+        simulated: Whether the run's language model is simulated.
     """
 
     request: str

@@ -37,6 +37,7 @@ class DrawingRule(Value):
         fact: The words of the fact's pattern, such as `on ?x ?y`; a numeric pattern ends with `=`
             and the value. Empty for a rule about types.
         types: The types of the rule and their subtypes; empty for a rule about facts.
+        verb: The effect, such as `above`, `link` or `mark`.
         terms: Arguments of the effect: variables of the fact, drawn things or texts.
     """
 

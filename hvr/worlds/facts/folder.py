@@ -101,8 +101,10 @@ class WorldFolder(WorldFile):
         """Open the environment; a custom one runs in its own process.
 
         Args:
+            seed: Random seed for a custom environment.
             timeout: Time limit for each call in seconds; None means the limit in `world.toml`, or
                 60.
+            scene: Scene for a custom environment that has several; empty for its default.
 
         Raises:
             UsageError: The world is not trusted, or its timing cannot be executed.

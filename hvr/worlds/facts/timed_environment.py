@@ -55,7 +55,10 @@ class TimedEnvironment(FactEnvironment, Protocol):
     """
 
     def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
-        """Start a durative action; return the reason for a refusal, or "" on success."""
+        """Start a durative action with its planned duration.
+
+        Return the reason for a refusal, or "" on success.
+        """
         ...
 
     def end(self, name: str, args: tuple[str, ...]) -> str:
@@ -72,6 +75,9 @@ class Timing:
 
     Attributes:
         schemas: Durative actions by the names of their starts and ends.
+
+    Raises:
+        UsageError: The timing is unsupported; see `check_actable`.
     """
 
     def __init__(self, domain: Domain, problem: Problem) -> None:
@@ -258,7 +264,11 @@ def domain_environment(
 
 
 class StartsAndEnds:
-    """Adapts a `TimedEnvironment`: steps are starts and ends, and running actions are facts."""
+    """Adapts a `TimedEnvironment`: steps are starts and ends, and running actions are facts.
+
+    Raises:
+        UsageError: The environment lacks `start` or `end`.
+    """
 
     def __init__(self, env: Any, timing: Timing) -> None:
         offered = getattr(env, "methods", None)

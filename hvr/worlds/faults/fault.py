@@ -88,6 +88,7 @@ class FaultTiming:
         nth: 1-based number of the first matching action at which it occurs.
         times: Number of matching actions at which it occurs; 0 means unlimited. None means one, or
             unlimited for lasting kinds.
+        probability: Probability that it occurs at a matching action.
     """
 
     step: int = 1

@@ -160,6 +160,9 @@ class NoisySensor:
     with probability `unseen` (`flip` if None), except the held object, which the robot feels. The
     robot still acts on the true scene, so that only sensor errors are tested. The same seed gives
     the same errors for the same observations.
+
+    Raises:
+        UsageError: A probability is not between 0 and 1.
     """
 
     def __init__(self, flip: float, unseen: float | None = None, seed: int = 0) -> None:

@@ -125,7 +125,7 @@ def _check_horizon(horizon: float) -> None:
 
 
 def set_standing(world: KitchenState, _context: Context, _args: Args, *, standing: bool) -> Result:
-    """Execute `Stand` or `Crouch`, which raise and lower the camera."""
+    """Execute `Stand` (`standing` is True) or `Crouch`, which raise and lower the camera."""
     agent = world.agent
     if agent.standing == standing:
         word = "standing" if standing else "crouching"

@@ -308,12 +308,15 @@ class Kitchen:
     It is deterministic: the same scene, seed and actions give the same metadata.
 
     Args:
-        scene: A scene, or the name of a packaged one.
+        scene: A scene, or its name or file; see `load_scene`.
         seed: Seed for the landing places of thrown objects.
         placement_table: Whether PutObject refuses pairs of types that AI2-THOR's placement table
             does not list, unless forced.
         profile: The version of AI2-THOR to simulate: `5` or `2.1.0`.
-        settings: Grid, reach and other arguments of AI2-THOR's `Initialize`.
+        settings: Grid, reach and other arguments of AI2-THOR's `Initialize`; None for its defaults.
+
+    Raises:
+        SceneError: The scene is unknown or cannot be loaded.
     """
 
     def __init__(

@@ -194,8 +194,9 @@ DRAWER_TRAVEL = 0.815
 def set_openness(
     world: KitchenState, context: Context, args: Args, *, default: float = 1.0
 ) -> Result:
-    """Execute `OpenObject` or `CloseObject`; closing a closed object succeeds.
+    """Execute `OpenObject` (`default` 1) or `CloseObject` (`default` 0).
 
+    `default` is the openness if no argument gives it. Closing a closed object succeeds.
     `moveMagnitude` is the old name of `openness`; as in AI2-THOR, its value 0 means fully open.
     """
     old = number(args, "moveMagnitude", 0.0) if default else 0.0
@@ -226,7 +227,7 @@ def _drawer_shift(thing: KitchenObject, openness: float) -> tuple[float, float]:
 
 
 def toggle(world: KitchenState, context: Context, args: Args, *, on: bool) -> Result:
-    """Execute `ToggleObjectOn` or `ToggleObjectOff`."""
+    """Execute `ToggleObjectOn` (`on` is True) or `ToggleObjectOff`."""
     thing = target(world, context, args)
     if thing.object_type == "StoveBurner":
         raise ActionFailedError(

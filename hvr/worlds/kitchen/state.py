@@ -289,10 +289,12 @@ class KitchenSettings:
     Args:
         grid_size: Length of a move and distance of grid points, in metres.
         snap_to_grid: Whether positions after a move are multiples of `grid_size`.
+        rotate_step: Default angle of a rotation in degrees.
         visibility_distance: Range of sight and reach in metres.
         field_of_view: Vertical and horizontal field of view in degrees.
         decay_time: Simulated seconds after which an object that has left a hot or cold place is at
             room temperature.
+        decays: Whether objects return to room temperature.
     """
 
     grid_size: float = 0.25
@@ -423,7 +425,14 @@ class AgentPose:
 
 @dataclass(frozen=True)
 class KitchenState:
-    """The variable part of a kitchen; `timers` say when objects return to room temperature."""
+    """The variable part of a kitchen.
+
+    Args:
+        held: Id of the object in the hand, if any.
+        time: Simulated seconds since the start.
+        timers: Simulated time at which each hot or cold object returns to room temperature.
+        steps: Number of actions since the start.
+    """
 
     things: KitchenObjects
     agent: AgentPose

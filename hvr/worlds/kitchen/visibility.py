@@ -252,7 +252,10 @@ def _entry(box: Box, start: Vec, ray: Vec) -> float | None:
 def poses(
     world: KitchenState, room: Room, object_id: str, query: PoseQuery
 ) -> list[dict[str, Any]]:
-    """Return the poses from which the agent would see the object, as arguments for TeleportFull."""
+    """Return the poses from which the agent would see the object, as arguments for TeleportFull.
+
+    There are none for an object that is held, destroyed or in a closed receptacle.
+    """
     thing = world.things[object_id]
     hidden = thing.inert or closed_around(world.things, object_id) is not None
     if hidden or object_id == world.held:
@@ -295,7 +298,12 @@ def _sighting(
     limit: float,
     eye: float,
 ) -> tuple[tuple[float, float, float, float], ...]:
-    """Return each pose (x, z, yaw, horizon) from which a point of the box is in view."""
+    """Return each pose (x, z, yaw, horizon) from which a point of the box is in view.
+
+    Args:
+        limit: Maximum horizontal distance from the box.
+        eye: Height of the camera.
+    """
     # A point is in view if neither its lateral nor its vertical offset exceeds its depth.
     turns = [(r, math.sin(math.radians(r)), math.cos(math.radians(r))) for r in rotations]
     tilts = [(h, math.sin(math.radians(h)), math.cos(math.radians(h))) for h in horizons]

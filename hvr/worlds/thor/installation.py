@@ -177,6 +177,8 @@ class Machine:
         commit: Commit of the build that this version uses; empty if unknown.
         free: Free space in bytes on the disk of `home`.
         display: X display that AI2-THOR's client accepts; empty if there is none or none is needed.
+        vulkan: Whether the Vulkan library is installed.
+        vulkaninfo: Whether the program vulkaninfo is installed.
         cuda_devices: Value of CUDA_VISIBLE_DEVICES if it lists device numbers; otherwise empty.
         executable: Path of the program named in the options; empty if it cannot be run.
     """

@@ -279,7 +279,12 @@ def is_inert(entry: Mapping[str, Any]) -> bool:
 def direct_parents(
     entry: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]], held_id: str | None
 ) -> tuple[str, ...]:
-    """Return the ids of the receptacles that directly hold an object, innermost first."""
+    """Return the ids of the receptacles that directly hold an object, innermost first.
+
+    Args:
+        held_id: Id of the held object, if any. It counts as the receptacle of its contents, for
+            which AI2-THOR reports none.
+    """
     object_id = entry["objectId"]
     if object_id == held_id or entry["isPickedUp"]:
         return ()

@@ -63,6 +63,7 @@ class Line:
     """A line of an answer.
 
     Args:
+        number: Number of a numbered list item; otherwise None.
         listed: Whether the line is a list item.
         indent: Number of leading spaces.
         heading: Whether the line starts with `#`, is entirely bold, or ends with a colon.

@@ -100,6 +100,7 @@ def load_prompts(
     """Read the prompt templates: the user's, or else the world's, or else the default ones.
 
     Args:
+        folder: Folder with the user's templates, if any.
         world: Folder with the world's templates; None for the default world.
         structured: Whether to read the templates for answers in JSON.
 

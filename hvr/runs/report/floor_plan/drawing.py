@@ -66,9 +66,11 @@ class Drawing:
     """A floor plan as marks, from bottom to top.
 
     Args:
+        width, height: Size in pixels.
         marks: Marks by group: `ground`, `objects`, `route`, `agent`, `labels`.
         left: x coordinate of the left edge in metres.
         top: z coordinate of the top edge in metres.
+        scale: Pixels per metre.
     """
 
     title: str
@@ -94,7 +96,9 @@ def draw_floor_plan(
     """Lay out a floor plan, with +z up and +x to the right.
 
     Args:
+        route: The robot's route, if it is to be drawn.
         labels: `main` for large objects, `all`, `none`, or the names of the objects to label.
+        scale: Pixels per metre.
     """
     x0, z0, x1, z1 = plan.bounds
     title = f"Floor plan of {plan.scene or 'the scene'}: {len(plan.shapes)} objects"
