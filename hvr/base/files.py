@@ -45,7 +45,7 @@ _BLOCK = 65_536
 
 
 def data_path(name: str) -> Path:
-    """Return the path of a data folder: `ontology`, `domains`, `tasks` or `worlds`.
+    """Return the path of a data folder, such as `ontology`, `worlds` or `docs/reference`.
 
     An installed hvr keeps data inside the package, a checkout at its top level.
 
@@ -111,7 +111,7 @@ def unwritable(
     *,
     kind: type[Refusal] = DataFileError,  # type: ignore[assignment]
 ) -> Refusal:
-    """Return the error for a file that cannot be written.
+    """Return the error for a file that cannot be written; `what` says what failed.
 
     The exit code is 4 for a full or failing disk, else the default of `kind`.
     """
@@ -314,7 +314,7 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
     """Write a file atomically: it has either the old or the new content, never a part.
 
     Text is encoded as UTF-8. Symbolic links and the permissions of an existing file are kept. The
-    folder must exist.
+    folder must exist. Devices and pipes are written directly, and thus not atomically.
 
     Args:
         durable: Whether to wait until the file would survive a power failure.
@@ -393,7 +393,7 @@ class Lock:
 
 
 def try_lock(path: Path) -> Lock | None:
-    """Lock a file, creating it if missing; return None if it is already locked.
+    """Lock a file, creating it if missing; return None if it stays locked for 0.2 s.
 
     Raises:
         OSError: The file cannot be created or opened.
@@ -576,7 +576,11 @@ def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Itera
 
 
 def read_set(head: Path, read: Callable[[], _Read]) -> _Read:
-    """Read a set of files, retrying if it was replaced while being read."""
+    """Return the result of `read`; call it again if the set was replaced while being read.
+
+    Raises:
+        DataFileError: `read` fails although the set does not change.
+    """
     for _ in range(3):
         before = _known(head)
         try:

@@ -33,7 +33,7 @@ _LONG_NAME = r"[^\s()'\",:;]{61,}+(:[0-9])?"
 
 
 def printable(text: str) -> str:
-    r"""Escape terminal control characters, in the form `\u001b`."""
+    r"""Escape characters that control a terminal or the direction of text, as in `\u001b`."""
     return text if text.isprintable() else re.sub(_UNPRINTABLE, _spelled, text)
 
 
@@ -84,7 +84,7 @@ def protect_output() -> None:
 
 
 def console(*, stderr: bool = False, **options: Any) -> Console:
-    """Return a rich console that escapes markup, emoji codes and control characters in texts."""
+    """Return a rich console that shows markup literally and escapes control characters."""
     from rich.console import Console
     from rich.segment import Segment
 
@@ -192,7 +192,10 @@ def html_card(
     rows: Sequence[Sequence[str]] = (),
     markup: str = "",
 ) -> str:
-    """Return a title, paragraphs and a table of at most `MAX_TABLE_ROWS` rows as HTML."""
+    """Return a title, paragraphs and a table of at most `MAX_TABLE_ROWS` rows as HTML.
+
+    `markup` is HTML that is appended unchanged; all other texts are escaped.
+    """
     from html import escape  # notebooks alone need it
 
     def cells(row: Iterable[str]) -> str:

@@ -162,9 +162,9 @@ def starting() -> Iterator[None]:
 
 
 def leave_interrupts_to_parent() -> None:
-    """Ignore SIGINT and SIGHUP in a worker, because the parent handles them.
+    """Ignore SIGINT and SIGHUP in a worker, because the parent handles them; SIGTERM ends it.
 
-    Terminals send these signals to all processes.
+    Terminals send the ignored signals to all processes.
     """
     for number in (signal.SIGINT, _SIGHUP):
         signal.signal(number, signal.SIG_IGN)

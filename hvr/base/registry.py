@@ -21,7 +21,9 @@ class Registry:
 
     Args:
         kind: Noun for an implementation in messages, such as `policy`.
+        plural: Plural of `kind`.
         entries: hvr's own implementations by name, as `module:attribute`.
+        group: Group of the entry points, such as `hvr.policies`.
         members: Attributes that every implementation must have.
     """
 
@@ -75,7 +77,7 @@ class Registry:
         """Import an implementation.
 
         Raises:
-            UsageError: The name is unknown or cannot be imported.
+            UsageError: The name is unknown, cannot be imported, or is not callable.
         """
         self.check(name)
         where = self.entries.get(name) or (name if self._is_path(name) else self._declared()[name])
@@ -170,7 +172,7 @@ def need_local() -> None:
 
 
 def explained(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """Return an error that names the extra for a missing module, or None if no extra has it."""
+    """Return an error that names the extra `plan`, or None if it does not have the module."""
     module = (error.name or "").partition(".")[0]
     return MissingExtraError(module.replace("_", "-"), "plan") if module in _PLAN else None
 

@@ -45,7 +45,7 @@ def without_keys(text: str) -> str:
 
 
 def is_random(text: str) -> bool:
-    """Return whether a text looks random: it mixes letters and digits, or has inner capitals."""
+    """Return whether a text looks random: letters and digits mixed, or inner capitals."""
     letters = any(c.isalpha() for c in text)
     if letters and any(c.isdigit() for c in text):
         return True
@@ -350,7 +350,7 @@ class Scrubber:
         return "".join([*pieces, text[at:]])
 
     def value(self, value: Any) -> Any:
-        """Mask keys in all strings of a JSON value."""
+        """Mask secrets in all strings of a JSON value, including names of members."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):

@@ -71,7 +71,7 @@ def check_sources(request: Any) -> None:
     """Check that a request contains each needed text exactly once.
 
     Raises:
-        UsageError: A text is missing, or is given both directly and as a file.
+        UsageError: A text is missing, given both directly and as a file, or not PDDL.
     """
     for name in SOURCES:
         text, file = (getattr(request, key, None) for key in (name, f"{name}_file"))
@@ -285,7 +285,7 @@ def _lint(request: schema.LintRequest) -> schema.LintAnswer:
 
 
 def _renamed(finding: Finding, names: Mapping[str, str]) -> Finding:
-    """Return a finding that calls texts by the names in the request."""
+    """Return a finding with the file names of the request, and without related places."""
     from hvr.pddl import Location
 
     place, message = finding.location, finding.message
@@ -393,7 +393,7 @@ Makers: TypeAlias = "dict[tuple[Expression, bool], int]"
 
 
 def keep_changes(makers: Makers, report: StepReport) -> None:
-    """Record the facts that a step has made true or false."""
+    """Record in `makers` which facts a step has made true or false."""
     makers.update(dict.fromkeys(((fact, True) for fact in report.added), report.step))
     makers.update(dict.fromkeys(((fact, False) for fact in report.deleted), report.step))
 

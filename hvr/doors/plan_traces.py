@@ -104,7 +104,10 @@ def _timed(
 def _needs(
     task: Task, action: GroundAction, makers: Makers, begins: bool
 ) -> Iterator[schema.ConditionState]:
-    """Yield the conditions of an executed action's start (`begins`) or end."""
+    """Yield the conditions at an executed action's start (`begins`), or its other conditions.
+
+    An action without a duration has all its conditions in either case.
+    """
     from hvr.pddl.durative import part_at
     from hvr.pddl.formulas import Atom, Not, substitute
     from hvr.pddl.task import binding_of

@@ -50,8 +50,8 @@ def solve(
         problem: The problem, in one of the same forms.
         planner: Name of a planner, as for `hvr solve --planner`; None to choose one by the problem.
         seconds: Limit on wall time, in seconds.
-        optimal: Whether to search until a plan is proven optimal.
-        anytime: Whether to search for better plans until the time is up.
+        optimal: Whether to search until a plan is proven optimal, or the time is up.
+        anytime: Whether to search for better plans until one is proven optimal, or the time is up.
         listen: Callback that receives each plan that is better than all before.
 
     Returns:

@@ -71,7 +71,7 @@ class ValidateRequest(PlanTextRequest):
         on_failure: Reaction to a failing step: stop, or continue and report every failure.
         state_at: Number of a step whose resulting state to report; 0 is the initial state.
         lenient: Whether to accept non-standard PDDL that VAL accepts.
-        tolerance: Maximum deviation from a required duration.
+        tolerance: Maximum deviation from a required duration; null for VAL's default.
     """
 
     advise: bool = True
@@ -366,12 +366,13 @@ class RepairAnswer(Value):
 
     Attributes:
         outcome: `valid` if the plan needs no repair, `repaired` if the new plan is proven valid,
-            `partial` if the repair fixes only the first failure, `unrepaired` if none was found.
-        repair: The change of the plan.
-        note: Why no repair was found.
+            `partial` if the repair fixes only the first failure, `unrepaired` if none was found,
+            `unknown` if the plan could not be judged.
+        repair: The change of the plan; null if there is none.
+        note: Why there is no repair.
         plan: The valid plan after the repair; null if there is none.
         before: The verdict on the given plan.
-        after: The verdict on the repaired plan.
+        after: The verdict on the repaired plan; null if there is no repair.
     """
 
     outcome: str
@@ -389,10 +390,11 @@ class MinimiseAnswer(Value):
 
     Attributes:
         outcome: The verdict on the given plan; only valid plans are minimised.
-        steps: The shorter plan, proven valid; no single step can be removed from it.
+        steps: The shorter plan, proven valid; no single step can be removed from it. Null if the
+            given plan is not valid.
         removed: Numbers of the omitted steps.
         before: The verdict on the given plan.
-        after: The verdict on the shorter plan.
+        after: The verdict on the shorter plan; null if the given plan is not valid.
     """
 
     outcome: str

@@ -85,7 +85,11 @@ class ServedFolder:
             raise DataFileError(f"cannot read {shown}: {error.strerror}{hint}") from error
 
     def resolved(self, name: str) -> Path:
-        """Return the path below the folder that a name refers to."""
+        """Return the path, relative to the folder, to which a name refers.
+
+        Raises:
+            DataFileError: The path is outside the folder.
+        """
         try:
             return (self.path / name).resolve().relative_to(self.path)
         except (ValueError, OSError, RuntimeError):  # a path outside, a NUL, or a loop of links
@@ -243,7 +247,10 @@ class _Worker:
             self._process.terminate()
 
     async def ended(self) -> int:
-        """Wait for the process to end, remove its temporary files, and return its exit code."""
+        """Wait for the process to end, remove its temporary files, and return its exit code.
+
+        A process that does not end in time is killed.
+        """
         with self._temporary:
             try:
                 async with asyncio.timeout(_END_SECONDS):
@@ -289,7 +296,7 @@ class Service:
         await self.workers.__aexit__(*error)
 
     def check(self, name: str, data: object) -> None:
-        """Check a request without answering it."""
+        """Check a request without answering it; raise an UnansweredError if it is unusable."""
         try:
             self._decoded(name, data)
         except HvrError as error:
@@ -303,7 +310,7 @@ class Service:
             escaped, because names and comments come from untrusted files.
 
         Raises:
-            UnansweredError: The request is unusable, or exceeds a limit.
+            UnansweredError: The request is unusable, fails, or exceeds a limit.
         """
         try:
             answer: dict[str, Any] = _escaped(await self._answer(name, data))
@@ -343,7 +350,7 @@ class Service:
         return values
 
     def check_no_link(self, name: str) -> None:
-        """Check that a folder to which the service writes is not a link."""
+        """Raise a DataFileError if a folder to which the service writes is a link."""
         if self.folder.resolved(name) != Path(name):
             raise DataFileError(f"{name} is a link; replace it with a folder")
 

@@ -180,11 +180,12 @@ class KnowledgeGraph:
     ) -> Change:
         """Add all objects of a scene with their static properties and their state.
 
-        Objects whose type is unknown to the ontology are skipped.
+        Returns the changes as `update` does. Objects whose type is unknown to the ontology are
+        skipped.
 
         Args:
-            pieces: Names of the pieces into which each object can be cut or cracked. They become
-                objects that are not present yet.
+            pieces: Names of the pieces into which each object can be cut or cracked. Pieces that
+                are not in the scene become objects that are not present yet.
 
         Raises:
             SceneError: A piece is assigned to an object that is not in the scene or cannot be cut.
@@ -261,6 +262,8 @@ class KnowledgeGraph:
     ) -> Change:
         """Set and clear history marks, as returned by `hvr.knowledge.triples.marks`.
 
+        Returns the changed statements.
+
         Args:
             added: Pairs of an object and the PDDL name of a mark.
             removed: Pairs to clear, unless they are also in `added`.
@@ -324,7 +327,8 @@ class KnowledgeGraph:
             allow_service: Whether SERVICE may open network connections.
 
         Raises:
-            StoreError: The query is malformed (with line and column), or uses SERVICE.
+            StoreError: The query is malformed (with line and column), fails, or uses SERVICE
+                without `allow_service`.
             QueryLimitError: The query exceeded the limits.
         """
         if limits is None:
@@ -332,7 +336,7 @@ class KnowledgeGraph:
         return run_limited_query(self.quads(), sparql, limits, allow_service=allow_service)
 
     def objects(self, cls: str = "PhysicalObject") -> tuple[str, ...]:
-        """Return the names of all objects of a class, sorted."""
+        """Return the names of all objects of a class and its subclasses, sorted."""
         wanted = self.ontology.subclasses(cls, reflexive=True)
         return tuple(sorted(n for n, types in self._types.items() if not wanted.isdisjoint(types)))
 
@@ -373,6 +377,9 @@ class KnowledgeGraph:
             domain: Domain that declares the predicates and types. Facts with undeclared predicates
                 are omitted.
             objects: Names of the objects; None for all objects whose type the domain declares.
+
+        Raises:
+            UnknownObjectError: An object is unknown, or the domain does not declare its type.
         """
         if objects is None:
             chosen = [n for n in self._types if self.pddl_type(n) in domain.types]

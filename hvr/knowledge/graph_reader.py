@@ -196,7 +196,7 @@ class Description:
 
 
 def describe(store: Store, ontology: Ontology, name: str, cls: str) -> Description:
-    """Return the description of an object in a store."""
+    """Return the description of an object of the class `cls` in a store."""
     node = obj(name)
     default = DefaultGraph()
     types: set[str] = set()

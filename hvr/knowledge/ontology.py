@@ -160,7 +160,8 @@ They entail nothing, so they are left out of the closure, which every graph of a
 class Ontology:
     """An immutable ontology with its entailments.
 
-    Methods that take a class raise `UnknownObjectError` if it is unknown.
+    Methods that need the superclasses or subclasses of a class raise `UnknownObjectError` if it is
+    unknown.
     """
 
     def __init__(self, triples: Iterable[Triple]) -> None:
@@ -212,11 +213,11 @@ class Ontology:
         return self._below[name] | {name} if reflexive else self._below[name]
 
     def parents(self, cls: str) -> tuple[str, ...]:
-        """Return the direct superclasses as asserted."""
+        """Return the direct superclasses as asserted; none for an unknown class."""
         return tuple(_local(o) for o in self._objects(k(cls), SUB_CLASS) if _is_named(o))
 
     def is_a(self, cls: str, ancestor: str) -> bool:
-        """Return whether `cls` is `ancestor` or a subclass of it."""
+        """Return whether `cls` is `ancestor` or a subclass of it; False for an unknown class."""
         return cls == ancestor or ancestor in self._above.get(cls, ())
 
     def affordances(self, cls: str) -> frozenset[str]:
@@ -269,7 +270,7 @@ class Ontology:
         )
 
     def instances(self, cls: str) -> tuple[str, ...]:
-        """Return the sorted individuals of a class, such as `water` for `Liquid`."""
+        """Return the sorted individuals of a class, such as `water` for `Liquid`; () if unknown."""
         if not self.has_class(cls):
             return ()
         wanted = {k(c) for c in self.subclasses(cls, reflexive=True)}
@@ -277,7 +278,7 @@ class Ontology:
         return tuple(sorted(_local(s) for s in kinds if not wanted.isdisjoint(kinds[s])))
 
     def preferences(self, context: str) -> list[str]:
-        """Return the sorted individuals of `k:Preference` with a `k:context`."""
+        """Return the sorted individuals of `k:Preference` whose only `k:context` is `context`."""
         return [
             name
             for name in self.instances("Preference")
@@ -574,7 +575,7 @@ class Roles:
         }
 
     def players(self, role: str) -> tuple[str, ...]:
-        """Return the terms with a role, in order: classes, properties or individuals."""
+        """Return the classes, properties or individuals with a role, in the ontology's order."""
         return self._players.get(role, ())
 
     def plays(self, object_class: str, *roles: str) -> bool:
@@ -582,7 +583,7 @@ class Roles:
         return any(object_class in self._extents.get(role, ()) for role in roles)
 
     def class_of(self, role: str) -> str | None:
-        """Return the first class with a role, or None."""
+        """Return the first term with a role, normally a class, or None."""
         return next(iter(self.players(role)), None)
 
     def predicates(self, role: str) -> tuple[str, ...]:
@@ -616,7 +617,7 @@ class Roles:
 
     @property
     def thing_type(self) -> str:
-        """The PDDL type of all things."""
+        """The PDDL type of all things, or `object` if the ontology has none."""
         return self.pddl_type(THING) or "object"
 
 

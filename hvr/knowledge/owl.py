@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConsistencyReport:
-    """The result of a consistency check; `note` gives the reason if no reasoner ran."""
+    """The result of a consistency check; if none ran, `consistent` is None and `note` says why."""
 
     checked: bool
     consistent: bool | None = None

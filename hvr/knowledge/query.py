@@ -103,7 +103,7 @@ def is_update(sparql: str) -> bool:
 
 
 def undeclared_prefix(sparql: str, known: Container[str]) -> str | None:
-    """Return the first prefix that is neither declared in the query nor predefined."""
+    """Return the first prefix that is neither declared in the query nor in `known`, or None."""
     declared = set()
     before = ""
     for kind, text in _tokens(sparql):
@@ -138,7 +138,7 @@ def run_query(store: Store, sparql: str, *, allow_service: bool = False) -> Quer
     `run_limited_query` for all other queries.
 
     Raises:
-        StoreError: The query is malformed (with line and column), or uses SERVICE.
+        StoreError: The query is malformed (with line and column), fails, or uses SERVICE.
     """
     variables, rows = solve(store, sparql, allow_service=allow_service)
     return QueryResult(variables, tuple(rows))
@@ -150,7 +150,7 @@ def solve(
     """Return the column names and an iterator over the rows, which may also raise the error.
 
     Raises:
-        StoreError: The query is malformed (with line and column), or uses SERVICE.
+        StoreError: The query is malformed (with line and column), fails, or uses SERVICE.
     """
     if not allow_service:
         refuse_service(sparql)
@@ -220,6 +220,7 @@ class QueryLimits:
 
     Args:
         timeout: Time limit for the whole query in seconds; above 0.
+        rows: Maximum number of rows; more rows are cut off.
         memory: Maximum memory of the process in bytes; the result may take 1/32 of it. Ignored
             on macOS and Windows.
 
@@ -247,11 +248,13 @@ def run_limited_query(
     """Run a SPARQL 1.1 query over quads in a separate process.
 
     Args:
+        quads: The data as N-Quads.
+        limits: Limits of the query; None for the defaults of `QueryLimits`.
         allow_service: Whether SERVICE may open network connections.
 
     Raises:
-        StoreError: The query is malformed, too deeply nested or uses SERVICE, or the quads are
-            corrupt.
+        StoreError: The query is malformed, too deeply nested or uses SERVICE, the quads are
+            corrupt, or the process cannot be started.
         QueryLimitError: The query exceeded its time or memory.
     """
     limits = limits or QueryLimits()
@@ -295,7 +298,11 @@ def _answered(data: bytes, timeout: float) -> tuple[bytes, bytes, int]:
 
 @contextmanager
 def _lifeline() -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Create a pipe by which the query process notices that this process has ended."""
+    """Create a pipe by which the query process notices that this process has ended.
+
+    Yields the descriptor for the query process, and the descriptors that it inherits. On Windows,
+    there is no pipe: -1 and none.
+    """
     if sys.platform == "win32":
         yield -1, ()
         return
@@ -378,7 +385,7 @@ def _write(value: object) -> int:
 
 
 def _end_in_time(seconds: int, lifeline: int) -> None:
-    """Let the operating system end this process in time, because a query cannot be interrupted."""
+    """Let the system end this process in time (not on Windows): a query cannot be interrupted."""
     # Ctrl-C reaches all processes of a terminal; only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "win32":
@@ -395,7 +402,7 @@ def _end_in_time(seconds: int, lifeline: int) -> None:
 
 
 def _confine(memory: int, *, connect: bool) -> None:
-    """Limit this process's memory; unless `connect`, forbid opening files and connections."""
+    """Limit this process's memory and, unless `connect`, open files (not on Windows)."""
     if sys.platform == "win32":
         return
     import resource

@@ -102,7 +102,10 @@ class Authenticator:
         return {"Authorization": value} if value else {}
 
     def accept_challenge(self, challenges: Iterable[str]) -> bool:
-        """Process a server's WWW-Authenticate headers; return whether hvr can answer one."""
+        """Process a server's WWW-Authenticate headers; return whether hvr can answer one.
+
+        It cannot without a user, or if the server only repeats a request for Basic credentials.
+        """
         if not self._login.user:
             return False
         for text in challenges:
@@ -155,7 +158,7 @@ class ServerAddress:
         The environment may provide a user and password, or a token.
 
         Raises:
-            UsageError: The text is not a server address, or contains a password.
+            UsageError: The text is not a server address, or contains a user, password or query.
         """
         head, plus, rest = text.partition("+")
         layout, address = (head, rest) if plus and head in LAYOUTS else ("oxigraph", text)
@@ -223,8 +226,10 @@ class SparqlServer:
         """Run a query with the prefixes of `terms.PREFIXES`.
 
         Args:
+            rows: Maximum number of rows; None for all.
             graphs: IRIs of the graphs to query together, by default the server's default graph.
-            allow_service: Whether SERVICE may open network connections from the server.
+            allow_service: Whether SERVICE may open network connections from the server. Otherwise,
+                a query with SERVICE raises a StoreError.
         """
         if not allow_service:
             refuse_service(sparql)
@@ -388,7 +393,7 @@ _NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 @dataclass(frozen=True)
 class SharedRun:
-    """A run in the server's list, with a unique name and its start time in ISO 8601."""
+    """A run in the server's list; `name` is unique, and `began` is the start time in ISO 8601."""
 
     name: str
     request: str = ""
@@ -496,7 +501,11 @@ def list_runs(server: SparqlServer) -> tuple[SharedRun, ...]:
 
 
 def run_quads(server: SparqlServer, name: str) -> bytes:
-    """Return the graph of a run as a run folder stores it: N-Quads including the ontology."""
+    """Return the graph of a run as a run folder stores it: N-Quads including the ontology.
+
+    Raises:
+        UnknownObjectError: The server does not list the run.
+    """
     run = SharedRun(name)
     quads = list(parse(server.get(_ontology_of(server, run)), format=RdfFormat.N_TRIPLES))
     found = parse(server.get(run.iri), format=RdfFormat.N_TRIPLES)
@@ -512,7 +521,11 @@ def run_quads(server: SparqlServer, name: str) -> bytes:
 
 
 def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: bytes) -> None:
-    """Replace the graph of a run on a server by the N-Quads of a run folder."""
+    """Replace the graph of a run on a server with the N-Quads of a run folder.
+
+    Raises:
+        StoreError: The quads are corrupt, or the server fails.
+    """
     try:
         parsed = list(parse(quads, format=RdfFormat.N_QUADS))
     except (SyntaxError, ValueError) as error:
@@ -523,7 +536,14 @@ def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: byt
 def query_run(
     server: SparqlServer, name: str, sparql: str, *, rows: int | None = None
 ) -> QueryResult:
-    """Run a query on the server over the graph of one run and its ontology."""
+    """Run a query on the server over the graph of one run and its ontology.
+
+    Args:
+        rows: Maximum number of rows; None for all.
+
+    Raises:
+        UnknownObjectError: The server does not list the run.
+    """
     run = SharedRun(name)
     return server.query(sparql, rows=rows, graphs=(run.iri, _ontology_of(server, run)))
 

@@ -90,7 +90,7 @@ def short(node: Node) -> str:
 
 
 def value(node: Node | None) -> Value:
-    """Return a term as a boolean or number if possible, else as the text from `short`.
+    """Return a term as a boolean or number if possible, else as text; None for None.
 
     NaN and infinite numbers become text, because JSON cannot represent them.
     """

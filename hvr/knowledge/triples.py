@@ -124,7 +124,7 @@ class SceneReader:
     def belongings(
         self, scene: SceneGraph, known: Mapping[str, frozenset[str]]
     ) -> Iterator[Triple]:
-        """Yield the triples that relate switches to the devices they control."""
+        """Yield the triples that relate controls to the devices they switch, and as `k:beside`."""
         for control, controlled in scene.controls:
             classes = known.get(control, frozenset())
             if controlled not in known:
@@ -386,6 +386,10 @@ def marks(
         step: The action sent to AI2-THOR, with hvr's names as ids, such as `{"action":
             "ToggleObjectOn", "objectId": "faucet-1"}`. For pouring, it is `FillObjectWithLiquid` on
             the target vessel.
+        before: The scene before the step.
+        after: The scene after the step.
+        marked: The marks that objects have before the step.
+        ontology: The ontology with the rules; None for hvr's own.
     """
     event = _EVENTS.get(str(step.get("action", "")))
     target = str(step.get("objectId", ""))
@@ -407,7 +411,8 @@ def cleared_marks(
     """Return the marks that a successful step clears; see `marks` for the arguments.
 
     A mark of a vessel's contents ends when the vessel is emptied, or when it is put into a place
-    that ends the mark, even on a tray or in a bowl.
+    that ends the mark, even on a tray or in a bowl. Without `before` and `after`, only emptying is
+    recognised.
     """
     target = str(step.get("objectId", ""))
     rules = _rules(load_ontology() if ontology is None else ontology)
@@ -434,7 +439,7 @@ class _Rule(Value):
 
     Attributes:
         switches: Types of the controls that switch the places on.
-        events: Predicates whose change gives the mark.
+        events: Events that give the mark, such as `switched on`, `closed`, `put there while on`.
         itself: Whether the place is switched directly, without a separate control.
     """
 

@@ -71,7 +71,7 @@ class Wording:
         actions: Wordings of the actions by PDDL name, in the order of the ontology.
         predicates: Wordings of the predicates by PDDL name, in the order of the ontology.
         types: Names that language models use for the class of each PDDL type.
-        partners: For each PDDL type, the PDDL type of another part of the same object.
+        partners: For each PDDL type, the PDDL types of other parts of the same object.
         nouns: Inexact names, each with the class that people mean by it.
         confused: Pairs of classes whose names people confuse.
         wholes: PDDL types of pieces, each with the type from which it is cut.
@@ -90,7 +90,7 @@ class Wording:
     order_verbs: frozenset[str]
 
     def clause(self, predicate: str, args: Sequence[str], *, positive: bool = True) -> str:
-        """Return a literal as a clause, or "" if the ontology has no words for the predicate."""
+        """Return a literal as a clause, or "" without words for it or with too few arguments."""
         known = self.predicates.get(predicate)
         if known is None:
             return ""
@@ -220,13 +220,14 @@ class ActionAnnotations:
 
     Args:
         ends: Actions that end a block: consecutive steps under one title.
-        continued: The next actions that, after an action in `ends`, do not start a new block.
+        continued: The next actions that do not start a new block, by action in `ends`.
         used: Actions of appliances; their block is titled by its effect ("heat the mug").
         both: Actions that the title names together with the last action if their block continues.
         late: Actions to postpone for as long as the plan stays valid.
         walks: Actions that only move the robot to an object.
         idle: Redundant steps that the simulated model may write, each with the affordance that
             it requires.
+        uses: Titles of the blocks in which appliances are used, by effect.
         needs: Required affordance by action or predicate and argument index.
         sorts: Names of groups of classes in prompts.
         invented: Names of nonexistent objects that the simulated model may use.

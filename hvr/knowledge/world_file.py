@@ -210,7 +210,7 @@ class WorldFile:
         """Reject code that `world.toml` names unless the world is trusted.
 
         Raises:
-            UsageError: The world was found by name, not given by path.
+            UsageError: The world is not trusted; see `is_trusted`.
         """
         if not self.trusted:
             raise UsageError(
@@ -289,7 +289,7 @@ class WorldFile:
 
 
 def line_of(file: Path, word: str) -> int:
-    """Return the number of the first line with a word outside comments, or 1 if none has it."""
+    """Return the number of the first line with a word outside comments, else 1."""
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -337,7 +337,7 @@ def is_trusted(name: str) -> bool:
 def load_world(name: str | Path = DEFAULT_WORLD, *, trust: bool = False) -> WorldFile:
     """Load a world by name or folder; worlds included in hvr are read once.
 
-    If `trust`, its code may run even if `is_trusted` returns False.
+    If `trust`, its code may run even if `is_trusted` returns False. A `Path` counts as explicit.
 
     Raises:
         UsageError: The world does not exist, or the name has the wrong type.

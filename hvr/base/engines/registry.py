@@ -30,6 +30,7 @@ class DoneCell(Generic[R]):
     Args:
         number: 0-based index of the cell.
         value: Return value of the function, or None if the cell was lost.
+        lost: Why the cell was lost; empty if it was not.
     """
 
     number: int
@@ -178,7 +179,8 @@ class EngineChoice:
         start: Module-level function that each process calls first.
 
     Raises:
-        UsageError: The name is unknown, or `jobs` is out of range.
+        UsageError: The name is unknown, `jobs` is out of range, or an engine that needs no cluster
+            has an address.
     """
 
     name: str | None = None

@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """A help formatter that keeps line breaks and wraps lines at the terminal's width."""
+    """A help formatter that keeps line breaks and wraps lines at `columns()` characters."""
 
     def __init__(self, prog: str) -> None:
         # By default argparse imports shutil to find the width, even if no help is printed.
@@ -81,7 +81,8 @@ class ArgumentParser(argparse.ArgumentParser):
     def with_flags(self, error: HvrError) -> str:
         """Return an error's message with the name of the option instead of the field.
 
-        If the message does not mention the field, the option is appended.
+        If the message does not mention the field, the option is appended. If the error names no
+        field, or no option sets it, the message is returned unchanged.
         """
         message = str(error)
         flag = self.flag(error.field) if error.field is not None else None
@@ -102,7 +103,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 def asks_for_help(given: Sequence[str]) -> bool:
-    """Return whether the arguments ask for help, which takes precedence over any error."""
+    """Return whether `-h` or `--help` occurs before any `--`; help precedes any error."""
     options = given[: given.index("--")] if "--" in given else given
     return any(word in options for word in HELP)
 
@@ -154,7 +155,7 @@ def seconds(text: str) -> float:
 
 
 def gibibytes(text: str) -> int:
-    """Parse an amount of memory in GiB, and return it in bytes."""
+    """Parse a positive amount of memory in GiB, and return it in bytes."""
     value = real(text)
     if not value:
         raise argparse.ArgumentTypeError(f"an amount of memory must be positive, got {text}")
@@ -175,7 +176,7 @@ def jobs(text: str) -> int:
 
 
 def columns() -> int:
-    """Return the width of help texts."""
+    """Return the width of help texts: `$COLUMNS`, else the terminal's, from 60 to 100; else 80."""
     least, usual, most = _COLUMNS
     text = os.environ.get("COLUMNS", "")
     if text.isdecimal():
@@ -242,7 +243,7 @@ machine.
 def add_engine_options(
     parser: argparse.ArgumentParser | argparse._ArgumentGroup, when: str = ""
 ) -> None:
-    """Add `--engine` and `--address`; `when` is the beginning of their help."""
+    """Add `--engine`, `--address` (whose help begins with `when`) and `--trust-project`."""
     parser.add_argument(
         "--engine",
         metavar="NAME",
@@ -263,7 +264,11 @@ def add_engine_options(
 
 
 def engine_choice(args: argparse.Namespace) -> EngineChoice:
-    """Return the engine named by an option, else by the environment, else by pyproject.toml."""
+    """Return the engine named by an option, else by HVR_ENGINE, else by pyproject.toml.
+
+    If none is named, the number of jobs decides. Unless the project is trusted, engines that run
+    third-party code and addresses in pyproject.toml are ignored, and a note is printed.
+    """
     from hvr.base.engines.registry import EngineChoice
     from hvr.doors.cli.process import prepare_worker
 
@@ -272,7 +277,7 @@ def engine_choice(args: argparse.Namespace) -> EngineChoice:
 
 
 def other_engine(args: argparse.Namespace) -> EngineChoice | None:
-    """Return the chosen engine, or None for this process; see `engine_choice`."""
+    """Return the chosen engine, or None if it is this process; see `engine_choice`."""
     name, address = _named(args)
     if name in (None, "here") and address is None and (name == "here" or args.jobs == 1):
         return None
@@ -387,7 +392,10 @@ PLAN_FIELDS = tuple(field for field in _OPTIONS if field != "calls_per_plan")
 
 
 def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = PLAN_FIELDS) -> None:
-    """Add a group of model options, one for each field; options that are not given stay unset."""
+    """Add a group of model options, one for each field, and `--trust-project`.
+
+    Options that are not given stay unset, except the library, whose default is `$HVR_LIBRARY`.
+    """
     options = _OPTIONS | (_OF_MANY_PLANS if "calls_per_plan" in fields else {})
     group = parser.add_argument_group("language model")
     for field in fields:
@@ -400,14 +408,14 @@ def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = P
 
 
 def refuse_model_options(args: argparse.Namespace, why: str) -> None:
-    """Reject options about a language model if none is used; `why` completes the message."""
+    """Reject model options other than `--llm`; `why` says, in the message, why no model is used."""
     given = next((name for name in given_model_options(args) if name != "spec"), None)
     if given is not None:
         raise UsageError(f"{given} requires a language model, but {why}", field=given)
 
 
 def given_model_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the model options given on the command line, by field."""
+    """Return the model options of the command line, by field, without `$HVR_LIBRARY`."""
     given = {field: value for field, value in vars(args).items() if field in _OPTIONS}
     if str(given.get("library")) == str(os.environ.get(_LIBRARY) or None):
         given.pop("library", None)

@@ -54,7 +54,7 @@ def split_models(text: str) -> list[str]:
 
 
 def split_seeds(text: str) -> list[int]:
-    """Return the seeds 0 to 4 for `5`, or 0 and 7 for `0,7`."""
+    """Return the seeds 0 to 4 for `5`, or 0 and 7 for `0,7`; raise a UsageError for other texts."""
     parts = split_list(text)
     if not parts or not all(re.fullmatch(r"\d{1,9}", part, re.ASCII) for part in parts):
         raise UsageError(f"--seeds must be a number such as 5, or a list such as 0,7, got {text!r}")
@@ -87,7 +87,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_report(args: argparse.Namespace) -> None:
-    """Check that reports can be written and compared, before hours of work."""
+    """Check, before the experiments begin, that reports can be written and compared."""
     from hvr.bench.tables import load_results
     from hvr.doors.cli.output import check_page, check_writable
 

@@ -25,7 +25,7 @@ _MORE = "no certificate: the file contains more than a plan; write the plan to a
 
 
 def check_certificate(path: Path, suite: Suite) -> None:
-    """Check in advance that a certificate can be written."""
+    """Check in advance that a certificate can be written: it needs exactly one plan, in a file."""
     check_writable(path)
     plans = [plan for job in suite.jobs for plan in job.plans]
     if len(plans) != 1:
@@ -107,7 +107,7 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
 def named_pictures(
     gantt: str | None, values: str | bool | None, html: str | None
 ) -> dict[str, Path]:
-    """Return the file to draw for each option that names a picture."""
+    """Return the file to draw by option; raise a UsageError for an unsupported file extension."""
     named = {"gantt": gantt, "values": values, "html": html}
     pictures = {option: Path(file) for option, file in named.items() if isinstance(file, str)}
     for option, path in pictures.items():
@@ -120,7 +120,7 @@ def named_pictures(
 
 
 def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
-    """Check, before plans are validated, that pictures can be drawn to these files, by option."""
+    """Check, before plans are validated, that pictures can be drawn; `pictures` are by option."""
     for option, path in pictures.items():
         check_writable(path)
         plans = sum(len(job.plans) for job in suite.jobs)
@@ -137,7 +137,11 @@ def _is_page(path: Path) -> bool:
 def draw_charts(
     pictures: Mapping[str, Path], results: Iterable[Judged], suite: Suite
 ) -> Iterator[Judged]:
-    """Yield the only result, and draw its pictures."""
+    """Yield the only result, and draw its pictures.
+
+    Raises:
+        UsageError: The plan has no times to draw.
+    """
     pages = {option: path for option, path in pictures.items() if _is_page(path)}
     drawn = {option: path for option, path in pictures.items() if option not in pages}
     for result in results:

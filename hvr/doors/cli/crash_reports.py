@@ -20,7 +20,7 @@ _MOST = 1_000_000
 
 
 def describe_crash(error: BaseException, given: Sequence[str]) -> tuple[str, int]:
-    """Return the message and the exit code for an error."""
+    """Return the message and the exit code for an error; `given` is the command line."""
     if isinstance(error, OSError):
         from hvr.base.files import is_passing
 
@@ -34,9 +34,10 @@ def describe_crash(error: BaseException, given: Sequence[str]) -> tuple[str, int
 
 
 def report(error: BaseException, given: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Save a report of an unexpected error, and return a message with the name of the report.
+    """Save a report of an unexpected error, and return a message with the path of the report.
 
-    If the report cannot be saved, it is printed on standard error. Secrets are redacted in both.
+    If `HVR_TRACEBACK` is set or the report cannot be saved, it is printed on standard error.
+    Secrets are redacted in the report and the message.
 
     Args:
         environ: Environment variables: `HVR_TRACEBACK`, and the secrets to redact.

@@ -39,7 +39,7 @@ from hvr.validation.report import count
 
 @contextmanager
 def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]:
-    """Yield a listener that shows events as a `live` tree, as `lines`, or not at all (`none`)."""
+    """Yield a listener that shows events as a `live` tree or as `lines`, or None for `none`."""
     if kind == "live":
         view = LiveTree()
         with Live(view.render(), console=console(), refresh_per_second=20, transient=False) as live:
@@ -179,7 +179,7 @@ def timed_step(event: StepDone) -> str:
 
 
 def deviations(event: StepDone) -> str:
-    """Return the deviations of a step in parentheses, or "" if there are none."""
+    """Return the deviations of a step, or its error, in parentheses; "" if there are none."""
     parts = [f"{f.kind.value}: {f.explanation}" for f in event.failures]
     if not parts and event.error:
         parts.append(event.error)
@@ -244,7 +244,7 @@ class LiveTree:
         return root
 
     def step(self, number: int, action: str) -> Text:
-        """Return a step with three marks, validated, executed and observed: ✓ for yes, ✗ for no."""
+        """Return a step with marks for validated, executed and observed: ✓ yes, ✗ no, · not yet."""
         done = self.done.get(number)
         text = Text()
         if done is None:

@@ -55,7 +55,12 @@ def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
 def open_graph(
     run: Path | None, scene: str | None, store: str | None = None
 ) -> Iterator[KnowledgeGraph]:
-    """Open the graph of a run or scene, by default of the newest run."""
+    """Open the graph of a run or scene, by default of the newest run below `runs/`.
+
+    Args:
+        run: Folder of a run or, with `store`, name of a run.
+        store: Address of a SPARQL server that stores the run, if any.
+    """
     from hvr.knowledge.graph import KnowledgeGraph
 
     _check(run, scene)
@@ -72,7 +77,7 @@ def open_graph(
 
 
 def graph_quads(run: Path | None, scene: str | None) -> bytes:
-    """Return the graph of a run or scene as N-Quads; a run's graph is not loaded for this."""
+    """Return the graph of a scene or run, by default of the newest run, as N-Quads."""
     from hvr.knowledge.journal import read_journal
 
     _check(run, scene)
@@ -141,7 +146,7 @@ def _run_folder(run: Path | None) -> Path:
 
 
 def value_text(value: object) -> str:
-    """Return a value of the graph as text for users."""
+    """Return a value of the graph as text for users; booleans are in lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -45,7 +45,10 @@ def library_path(library: Path | None) -> Path:
 
 
 def read(library: Path | None, agent: str | None = None) -> Library:
-    """Return a library, or only the macro actions learnt by an agent; no file means it is empty."""
+    """Return a library, or only the macro actions learnt by an agent.
+
+    The default library may be missing and is then empty.
+    """
     from hvr.knowledge.world_file import load_agent
     from hvr.planning.library.library import read_library
 

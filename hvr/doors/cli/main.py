@@ -55,7 +55,7 @@ class Command(Value):
 
 
 class Group(Value):
-    """Commands under a common name; `usual` is the one that runs by default."""
+    """Commands under a common name; `usual` names the default command, if any."""
 
     name: str
     help: str
@@ -252,7 +252,7 @@ def _unforeseen(given: Sequence[str], error: BaseException) -> int:
 
 
 def resolve(given: Sequence[str]) -> Call:
-    """Return the command that a command line names, or the group if it names no command."""
+    """Return the command that a command line names, else the group's default, else the group."""
     words: tuple[str, ...] = (HVR.name,)
     rest = tuple(given)
     called: Command | Group = HVR

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def check_writable(path: Path) -> None:
-    """Check in advance that a file can be written."""
+    """Check in advance that a path is not `-` and not a folder, and that its folder exists."""
     if str(path) == "-":
         raise UsageError("expected an output file, got '-': name a file, or /dev/stdout")
     if path.is_dir():
@@ -159,7 +159,7 @@ def ask_reading(
     ask: Callable[[str], str] = input,
     tell: Callable[[str], object] = print,
 ) -> int | None:
-    """Ask the user for the intended reading; return its 1-based number, or None if cancelled."""
+    """Ask the user for the intended reading; return its 1-based number, or None for no choice."""
     tell("This can be read in several ways. Which one is meant?")
     for number, words in enumerate(readings, start=1):
         tell(f"  {number}  {words}")

@@ -77,7 +77,7 @@ class ClosedInput(io.TextIOBase):
 
 
 def prepare_streams() -> None:
-    """Replace the standard streams by `Outlet`s, except those that are already redirected.
+    """Replace the output streams with `Outlet`s, except those that Python code has replaced.
 
     Output to a stream that was closed before the process started is discarded.
     """
@@ -106,7 +106,7 @@ def flush_streams() -> None:
 
 
 def write_error() -> OSError | None:
-    """Return the write error of standard output, or None if its reader closed it."""
+    """Return the write error of standard output; None if its reader closed it or none occurred."""
     raw = _raw(sys.stdout)
     return raw.error if isinstance(raw, Outlet) else None
 
@@ -174,7 +174,10 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def signals_as_exceptions() -> Iterator[None]:
-    """Turn the first signal into an exception; a second signal ends the process."""
+    """Turn the first signal into an exception; a second signal ends the process.
+
+    Signals that are ignored stay ignored. Outside the main thread, nothing changes.
+    """
     import threading
 
     # Shells start background jobs with SIGINT ignored, which stays so.
@@ -201,7 +204,10 @@ def signals_as_exceptions() -> Iterator[None]:
 
 
 def raise_later(signalled: type[BaseException]) -> None:
-    """Raise a signal's exception again soon, because Python ignores exceptions in destructors."""
+    """Raise a signal's exception again soon, because Python ignores exceptions in destructors.
+
+    Outside the main thread and on Windows, this does nothing.
+    """
     import threading
 
     number = signal.SIGTERM if issubclass(signalled, Terminated) else signal.SIGINT
@@ -225,7 +231,7 @@ def raise_later(signalled: type[BaseException]) -> None:
 
 
 def saved_note(error: BaseException) -> str:
-    """Return the end of an error message, which says where the run is saved."""
+    """Return the end of an error message, which says where the run is saved, or "" if it is not."""
     folder: Path | None = getattr(error, "folder", None)
     if folder is None:
         return ""
@@ -244,7 +250,7 @@ TERMINATED = 143
 
 
 def prepare() -> bool:
-    """Set up streams, sizes and warnings, so that nothing disturbs the command's output.
+    """Set up streams, terminal size and warnings, so that nothing disturbs the command's output.
 
     Returns:
         Whether this process is hvr's own command line. In other processes, such as tests, streams

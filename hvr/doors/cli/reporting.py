@@ -74,6 +74,7 @@ class Reports(Value):
         Args:
             items: The results or findings to report.
             render: Returns the chunks of a report in a format.
+            shown: Whether to print the report; False only consumes the items.
         """
         kept: list[_Item] = []
         source = _recorded(items, kept) if self.files else iter(items)
@@ -159,7 +160,7 @@ def read_reports(
 
 
 def report_base() -> str:
-    """Return the folder to which paths in a report are relative.
+    """Return the folder to which paths in a report are relative: usually the working folder.
 
     GitHub annotations need paths relative to the repository, even if a workflow runs in a
     subfolder.
@@ -185,9 +186,9 @@ LINT_SECTION = "tool.hvr.lint"
 
 
 def read_settings(folder: Path, section_name: str = SECTION) -> dict[str, Any]:
-    """Return the settings for commands that run in a folder, from its pyproject.toml.
+    """Return the settings for commands that run in a folder, from the nearest pyproject.toml.
 
-    Paths in the file are relative to its folder.
+    It is in the folder or one of its parents. Paths in the file are relative to its folder.
 
     Returns:
         The values by name, with `_` instead of `-`; empty if there is no file or section.
@@ -251,7 +252,7 @@ def _text(value: object, folder: Path) -> str:
 
 
 def _formats(value: object, folder: Path) -> list[str]:
-    """Return the formats in a setting, each alone or with the file of its report."""
+    """Return the formats in a setting as FORMAT or FORMAT=FILE; raise a TypeError for others."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list):
         raise TypeError

@@ -59,7 +59,7 @@ class PosedProblem:
 
 @contextmanager
 def posed_files(args: argparse.Namespace) -> Iterator[tuple[Path, Path]]:
-    """Yield the domain file and the problem file."""
+    """Yield the domain and problem files: temporary ones if a world or a goal is given."""
     if args.world is None and args.goal is None:
         yield _two_files(args)
         return
@@ -81,7 +81,14 @@ def problem_files(asked: PosedProblem) -> Iterator[tuple[Path, Path]]:
 
 
 def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedProblem:
-    """Return the problem; unless `by_model`, print how a goal in words was understood."""
+    """Return the problem with its goal.
+
+    A goal in words is read, and the reading printed. If `by_model`, nothing is printed, and a goal
+    that hvr does not understand is left to the model.
+
+    Raises:
+        LanguageError: The goal is empty, or hvr does not understand it (unless `by_model`).
+    """
     from hvr.execution.facts.sentences import problem_for
     from hvr.knowledge.world_file import find_world, is_trusted
     from hvr.pddl import parse_domain, parse_problem

@@ -43,7 +43,7 @@ from hvr.worlds.facts.timed_environment import domain_environment
 
 
 def execute_solution(args: argparse.Namespace) -> int:
-    """Run `hvr solve --execute`; return 0 if the goal is reached, 1 if unreachable, else 2."""
+    """Run `hvr solve --execute`; return 0 for a reached goal, 1 if proven unreachable, else 2."""
     if args.optimal:
         raise UsageError(
             "execution replans and does not search for optimal plans; omit this option",
@@ -224,7 +224,11 @@ def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, Posed
 
 
 def judged_by_own_goal(posed: PosedProblem, solution: Solution, meter: Meter) -> Solution:
-    """Check a solution for the model's goal against the reference goal, and add notes."""
+    """Check a solution for the model's goal against the given goal, if known, and add notes.
+
+    Raises:
+        PlannerError: The plan does not reach the given goal.
+    """
     notes = [f"the goal was written by {meter.name} ({count(meter.totals.calls, 'question')})"]
     if meter.simulated:
         notes.append("this model is SIMULATED: it knows the goal and makes errors at given rates")
@@ -240,7 +244,7 @@ def judged_by_own_goal(posed: PosedProblem, solution: Solution, meter: Meter) ->
 
 
 def run_name(args: argparse.Namespace) -> str:
-    """Return the run's name in the library: the name of its folder, if it has one."""
+    """Return the run's name in the library: the name of its folder, or `solve` without one."""
     return args.save.name if args.save is not None else "solve"
 
 
@@ -257,7 +261,7 @@ def save_planning(args: argparse.Namespace, planner: ModelPlanner) -> None:
 
 
 def save_model_run(args: argparse.Namespace, planner: FactPlanner, run: WorldRun) -> None:
-    """Save the planning records of a run with a language model, and its macro actions."""
+    """Save the planning records and, if the goal was reached, the macro actions."""
     assert isinstance(planner, ModelPlanner)
     if args.save is not None:
         save_planning(args, planner)

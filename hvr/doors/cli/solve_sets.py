@@ -130,7 +130,10 @@ def _solved(asked: Sequence[SetProblem], options: SolveOptions, jobs: int) -> It
 def _results(
     folder: Path | None, options: SolveOptions, asked: Sequence[SetProblem]
 ) -> Iterator[tuple[dict[str, SetRow], Callable[[SetRow], None]]]:
-    """Open the results of a problem set; yield the existing rows, and a function to append one."""
+    """Open the results of a problem set; yield the existing rows, and a function to append one.
+
+    Without a folder, there are no rows, and the function does nothing.
+    """
     if folder is None:
         yield {}, lambda _: None
         return

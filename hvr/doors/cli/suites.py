@@ -27,6 +27,9 @@ def find_suite(
 
     A domain file given first overrides the domain in the settings, so that a complete command line
     means the same in every folder. Likewise, a problem file overrides the problem in the settings.
+
+    Args:
+        extract: Whether files that contain steps and other text count as plans.
     """
     if not given and settings.get("suites"):
         return collect(settings["suites"], skip, mixed=extract)

@@ -46,6 +46,7 @@ def judge_rows(
     """Write one line of JSON per row: its number, its ID, and the verdict.
 
     Args:
+        name: The file of rows, as for `read_rows`.
         engine: The engine that validates plans; None for this process.
         output: The file to write, whose existing rows are kept; None for standard output.
 

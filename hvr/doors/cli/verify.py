@@ -42,9 +42,13 @@ def tool_verdicts(
     """Return a verdict for each tool plan in a file, or the reason why there is none.
 
     Args:
+        request: Replaces the request of each plan; None to keep it.
         model: Folder of a verifier.
         tools: The tools that the verifier must know; None to skip the check.
         graph: File with the links between the tools, if they are not in the same file.
+
+    Raises:
+        UsageError: `model` is missing, or the verifier was trained for other tools.
     """
     from hvr.judging.verifier.verdict import NoVerdict
 
@@ -73,7 +77,7 @@ def _refused(judge: Judge, plan: ToolPlan) -> str:
 
 
 def read_tool_logs(path: Path) -> Sequence[ReadPlan]:
-    """Return the plans in a log file of any known format."""
+    """Return the plans in a log file of any known format; raise a DataFileError if it has none."""
     from hvr.tools.logs.reading import read_log
 
     found = read_log(path)

@@ -277,7 +277,7 @@ def _package(name: str) -> dict[str, Any]:
 
 
 def _result(state: dict[str, Any], *, editor: bool) -> dict[str, Any]:
-    """Return a job in the format of this service or, with `editor`, of planning editors."""
+    """Return a job as planning-as-a-service or, if `editor`, as its editor adaptor formats it."""
     if state["state"] in ("queued", "running"):
         return {"status": "PENDING"}
     answer = state.get("answer") or {}
@@ -472,7 +472,7 @@ async def _not_allowed(request: Request, _: Exception) -> Response:
 async def _unless_gone(
     request: Request, work: Coroutine[Any, Any, dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the result of a coroutine, or cancel it if the client disconnects."""
+    """Return the result of a coroutine; cancel it with a _GoneError if the client disconnects."""
     working, gone = asyncio.create_task(work), asyncio.create_task(_hung_up(request))
     try:
         await asyncio.wait([working, gone], return_when=asyncio.FIRST_COMPLETED)

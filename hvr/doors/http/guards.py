@@ -221,6 +221,9 @@ async def listen(
     Args:
         port: Port number; 0 for any free port.
         announce: Callback that receives the port once connections are accepted.
+
+    Raises:
+        UsageError: The address or port cannot be used.
     """
     import uvicorn
 

@@ -91,7 +91,8 @@ class Jobs:
 
         Raises:
             BusyError: Too many jobs are waiting.
-            UnansweredError: The request is unusable, or the jobs belong to another server.
+            UnansweredError: The request is unusable, the job cannot be stored, or the jobs belong
+                to another server.
         """
         self._service.check(operation, request)
         if len(self._tasks) - len(self._running) >= self._waiting:
@@ -113,7 +114,11 @@ class Jobs:
         return job
 
     def state(self, job: str) -> dict[str, Any]:
-        """Return a job's state, and its result if it has ended, as JSON."""
+        """Return a job's state, and its result if it has ended, as JSON.
+
+        Raises:
+            NoJobError: No job has this id.
+        """
         folder = self._found(job)
         asked = _asked(folder) or {"operation": "", "created": folder.stat().st_mtime}
         answer = {"id": job, "operation": asked["operation"], "created": asked["created"]}
@@ -157,6 +162,9 @@ class Jobs:
 
         Args:
             after: Number of the last event that the client has received.
+
+        Raises:
+            NoJobError: No job has this id.
         """
         folder = self._found(job)
         seen = after

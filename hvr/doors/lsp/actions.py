@@ -109,7 +109,7 @@ _ANSWER_LIMIT = 1 << 26
 
 
 class NoAnalysisError(Exception):
-    """The analysis took too long, or its process ended."""
+    """The analysis failed or took too long, or its process ended."""
 
 
 class Analyst:
@@ -124,7 +124,7 @@ class Analyst:
         """Return the answer to a request.
 
         Raises:
-            NoAnalysisError: The request took too long, or the process ended.
+            NoAnalysisError: The request failed or took too long, or the process ended.
         """
         async with self._one:
             process = await self._start()
@@ -283,7 +283,7 @@ def _keeps_types(node: List | None, line: int, start: int) -> bool:
 
 
 def _cut(tree: Tree, line: int, start: int, end_line: int, end: int) -> Edit:
-    """Return an edit that removes a range with the blanks before it, or its whole line."""
+    """Return an edit that removes a range and the blanks before it, or lines left without text."""
     before, after = tree.lines[line][:start], tree.lines[end_line][end:]
     if not before.strip() and not after.strip() and end_line + 1 < len(tree.lines):
         return Edit(line, 0, end_line + 1, 0, "")
@@ -324,8 +324,8 @@ _BLANKS = re.compile(r"[ \t]+")
 def formatted(text: str, *, indent: int = _INDENT) -> str:
     """Return a text in which each line is indented by `indent` blanks per level of nesting.
 
-    Words and comments keep their order and lines; only blanks change. Formatting twice has no
-    further effect.
+    Only blanks and blank lines change, so words and comments keep their order. Formatting twice
+    has no further effect.
     """
     lines: list[str] = []
     depth = 0

@@ -48,9 +48,12 @@ def analyse(request: Mapping[str, Any]) -> dict[str, Any]:
 def repair(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the repair of a plan that `hvr validate --advise` suggests, or why there is none.
 
+    Args:
+        request: `plan` as domain, problem and plan, and `texts` of open files by path.
+
     Returns:
-        `explanation`; and either the steps to `insert` before step `before` (None to append them),
-            or the whole repaired `plan`.
+        `explanation`; and, if there is a repair, either the steps to `insert` before step `before`
+            (None to append them), or the whole repaired `plan`.
     """
     domain, problem, plan = request["plan"]
     judged = _judged(request["texts"], domain, problem, plan, _ADVICE)

@@ -251,7 +251,8 @@ class Declaration(NamedTuple):
 
     Attributes:
         noun: The kind of name, such as "predicate" or "durative action".
-        parameters: Variables with their types; for an object or type, its own types.
+        parameters: Variables with their types.
+        types: For an object, its types; for a type, its supertypes.
     """
 
     occurrence: Occurrence
@@ -583,7 +584,7 @@ Names = Symbols | PlanSymbols
 
 
 def name_at(names: Names, line: int, column: int) -> Occurrence | None:
-    """Return the name at a position, or directly before it."""
+    """Return the name at a position or directly before it, or None."""
     for found in names.occurrences:
         if found.line == line and found.start <= column <= found.end:
             return found

@@ -15,7 +15,7 @@ _Json: TypeAlias = Mapping[str, Any]
 
 
 def brief(name: str, answer: _Json) -> str:
-    """Return an answer as text, with the most important part first."""
+    """Return an answer as text of at most `MOST` characters, with the most important part first."""
     text = "\n".join(_LINES[name](answer))
     return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
 

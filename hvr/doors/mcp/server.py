@@ -39,7 +39,7 @@ _RUN_FILES = (".json", ".jsonl", ".pddl", ".ttl", ".txt", ".svg", ".html")
 
 
 class ListedResource(Value):
-    """A resource that clients can read."""
+    """A resource that clients can read; `kind` is its media type."""
 
     uri: str
     name: str
@@ -72,7 +72,11 @@ class Resources:
             )
 
     def read(self, uri: str) -> tuple[str, str]:
-        """Return the text and the media type of a resource."""
+        """Return the text and the media type of a resource.
+
+        Raises:
+            DataFileError: The resource does not exist or cannot be read.
+        """
         kind, *rest = uri.removeprefix(SCHEME).split("/")
         try:
             match kind, rest:
@@ -168,7 +172,11 @@ class PromptText(Value):
     text: str
 
     def filled(self, given: Mapping[str, str]) -> str:
-        """Return the prompt with its arguments filled in and marked as data."""
+        """Return the prompt, followed by its arguments marked as data.
+
+        Raises:
+            UsageError: An argument is unknown or missing.
+        """
         for name in given:
             if name not in self.arguments:
                 near = nearest(name, self.arguments)
@@ -390,7 +398,7 @@ async def serve_stdio(server: Any) -> None:
 
 
 class _AnsweringReader:
-    """Reads a client's messages, and answers each line that is not a message by an error."""
+    """Reads a client's messages, and answers each line that is not a message with an error."""
 
     def __init__(self, reads: Any, writes: Any) -> None:
         self._reads, self._writes = reads, writes
@@ -438,6 +446,7 @@ async def serve_http(server: Any, port: int, token: str = "", *, show_token: boo
     Args:
         port: Port number; 0 for any free port.
         token: Bearer token that each request must carry; empty if none is required.
+        show_token: Whether to print the token on standard error.
     """
     app: Any = server.streamable_http_app(host=HOST, max_request_body_size=_MOST_BYTES)
     if token:

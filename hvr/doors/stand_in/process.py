@@ -116,7 +116,10 @@ _OF_THE_CONNECTION = frozenset({"action", "sequenceId", "agentId", "renderImage"
 
 
 class RefusedActionError(Exception):
-    """A rejected action; the client raises ValueError for InvalidArgument and InvalidAction."""
+    """A rejected action.
+
+    For the codes `InvalidArgument` and `InvalidAction`, the client raises a ValueError.
+    """
 
     def __init__(self, message: str, code: str = "InvalidArgument") -> None:
         super().__init__(message)
@@ -294,7 +297,7 @@ class ClientDialogue:
         self._shown = frozenset(ids)
 
     def _reflect(self, args: dict[str, Any]) -> Any:
-        """Return the argument; AI2-THOR's own tests check the connection in this way."""
+        """Return the argument `rvalue`, or None; AI2-THOR's tests check the connection with it."""
         return args.get("rvalue")
 
     def _reset_filter(self, _args: dict[str, Any]) -> None:

@@ -84,7 +84,11 @@ def field(kind: Field, body: bytes = b"") -> bytes:
 
 
 def read_action(pipe: BinaryIO) -> dict[str, Any] | None:
-    """Return the next action; None at the end of the stream."""
+    """Return the next action; None at the end of the stream.
+
+    Raises:
+        ProtocolError: The message is not an action.
+    """
     body: bytes | None = None
     while True:
         head = pipe.read(_HEAD.size)
@@ -106,7 +110,7 @@ def read_action(pipe: BinaryIO) -> dict[str, Any] | None:
 
 
 def action_from(text: bytes) -> dict[str, Any]:
-    """Return an action from its JSON."""
+    """Return an action from its JSON; raise a ProtocolError for any other text."""
     try:
         action = parse_json(text, strict=False)
     except ValueError as error:
@@ -194,7 +198,10 @@ class MetadataEncoder(ABC):
     def _object(
         self, entry: _Fields, before: tuple[_Fields, bytes, bytes] | None
     ) -> tuple[_Fields, bytes, bytes]:
-        """Return an object, its encoded fields that do not depend on the view, and all bytes."""
+        """Return an object, its encoded fields that do not depend on the view, and all bytes.
+
+        `before` is the result for the object's earlier state, which is reused as far as possible.
+        """
         if before is not None and before[0] is entry:
             return before
         view = {name: entry[name] for name in _OF_THE_VIEW}
@@ -336,7 +343,8 @@ class FifoLink:
 def refuse(server_pipe: Path, patience: float = 10.0) -> None:
     """Send an empty message, which makes a client stop waiting for the first event.
 
-    Otherwise, the client would wait forever for the pipe to be opened.
+    Otherwise, the client would wait forever for the pipe to be opened. If the client does not open
+    its end within `patience` seconds, nothing is sent.
     """
     try:
         writer = _open_writer(server_pipe, patience)

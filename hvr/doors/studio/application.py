@@ -1,3 +1,5 @@
+"""The studio's routes: its page, runs, plans, benches, graphs and language servers."""
+
 from __future__ import annotations
 
 import asyncio

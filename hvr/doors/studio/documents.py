@@ -160,7 +160,7 @@ def _evidence(verdict: PlanVerdict) -> Iterator[Sequence[str]]:
 
 
 def outline(document: Mapping[str, Any]) -> str:
-    """Return a document as plain text, for browsers without JavaScript."""
+    """Return a document as plain text, for browsers without JavaScript; of a report, its tables."""
     if document["kind"] == "run":
         story = document["story"]
         marks = {True: "ok", False: "!!"}
@@ -192,7 +192,7 @@ _MOST_CAUSES = 12
 
 
 def find_benches(folder: ServedFolder) -> list[str]:
-    """Return the names of the bench folders in a folder, up to two levels deep."""
+    """Return the names of at most 200 bench folders in a folder, up to two levels deep."""
     found = [
         path.relative_to(folder.path).as_posix()
         for path in _folders(folder.path)
@@ -290,7 +290,7 @@ _MEMBERS = ("tools", "calls", "passes", "absent", "inputs", "outputs")
 
 
 def find_graphs(folder: ServedFolder) -> list[str]:
-    """Return the names of the files with a tool graph in a folder and its subfolders."""
+    """Return the names of at most 200 files with a tool graph in a folder and its subfolders."""
     found: list[str] = []
     for path in _candidates(folder.path):
         with suppress(OSError):
@@ -304,7 +304,11 @@ def find_graphs(folder: ServedFolder) -> list[str]:
 
 
 def read_graph(folder: ServedFolder, name: str) -> dict[str, Any]:
-    """Return a tool graph as JSON, from a log of its events or from the graph itself."""
+    """Return a tool graph as JSON, from a log of its events or from the graph itself.
+
+    Raises:
+        DataFileError: The file cannot be read, or contains no tool graph.
+    """
     text = folder.read(name)
     if name.endswith(".json"):
         with suppress(ValueError, RecursionError):

@@ -43,8 +43,8 @@ def object_context(
 
     Args:
         names: The objects; the lines are sorted by class and number.
-        contents: Whether to list the contents of places with doors, and mention places that are
-            full.
+        contents: Whether to list the contents of objects with doors, and the places in which an
+            object did not fit.
         surfaces: Whether `contents` also lists the objects on each surface.
     """
     objects = _read(graph, names)
@@ -75,7 +75,7 @@ def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
 
 
 def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """Return the possible uses of the classes of some objects, one use per line."""
+    """Return the classes of some objects, one line for all classes with the same uses."""
     members, kinds = _by_class(graph, names)
     lines: dict[str, list[str]] = defaultdict(list)
     for cls in sorted(members):
@@ -213,7 +213,7 @@ class _Kinds:
         return self._uses[key]
 
     def source(self, cls: str) -> tuple[str, str] | None:
-        """Return the action that makes a class and its source class: ("slicing", "Tomato")."""
+        """Return the action and source class of a piece's class, ("slicing", "Tomato"), or None."""
         for other in self._ontology.object_types:
             if cls in map(str, self._ontology.annotation(other, "slicesInto")):
                 cracked = self.roles.plays(other, CRACKABLE)
@@ -315,7 +315,7 @@ def _belongs(o: _Object, kinds: _Kinds) -> Iterator[str]:
 
 
 def _room(o: _Object, kinds: _Kinds, tried: Collection[tuple[str, str]]) -> Iterator[str]:
-    """Yield the contents of a place with a door, and the places without room for an object."""
+    """Yield the contents of an object with a door, and the places in which it did not fit."""
     inside = o.relations.get("^in", [])
     if inside and kinds.terms["openable"] in o.kinds:
         more = ", …" if len(inside) > _MOST_INSIDE else ""
@@ -392,7 +392,7 @@ def known_dishes(ontology: Ontology) -> str:
 
 
 def meanings(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the meanings of a request's verbs and adjectives, as conditions on `x`."""
+    """Return meanings of a request's verbs and adjectives as conditions: `clean: not dirty`."""
     # Match contiguous words: 'put a cup on a table' does not contain 'put on'.
     spoken = f" {' '.join(words(request))} "
     conditions_by_word: dict[str, str] = {}
@@ -408,7 +408,7 @@ def meanings(request: str, ontology: Ontology) -> tuple[str, ...]:
 
 
 def preferences(classes: Collection[str], ontology: Ontology) -> tuple[str, ...]:
-    """Return the preferences between two of the given classes."""
+    """Return the preferences between two of the given classes, in words."""
     texts = []
     for name in ontology.instances("Preference"):
         sides = [
@@ -423,7 +423,7 @@ def preferences(classes: Collection[str], ontology: Ontology) -> tuple[str, ...]
 
 
 def default_end_states(ontology: Ontology) -> tuple[str, ...]:
-    """Return the preferred final states of a kitchen, in words."""
+    """Return the final states that an ontology prefers, in words."""
     return tuple(map(ontology.label, ontology.preferences("end of task")))
 
 
@@ -434,7 +434,7 @@ def notes(
     predicates: Collection[str] = (),
     classes: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """Return notes on predicates and classes for a prompt that asks for a `goal` or `steps`."""
+    """Return notes on predicates and classes for a prompt for a `reader`: `goal` or `steps`."""
     above = {a for c in classes for a in ontology.superclasses(c, reflexive=True)}
     texts: list[str] = []
     for name in ontology.instances("Note"):

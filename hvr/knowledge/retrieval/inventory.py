@@ -71,7 +71,7 @@ class Inventory:
         return {c: tuple(sorted(names, key=self._rank)) for c, names in members.items()}
 
     def most_things(self, place: str) -> int | None:
-        """Return the maximum number of objects on or in a place, if its class limits it."""
+        """Return the maximum number of objects on or in a place; None if its class has none."""
         classes = self.ontology.superclasses(self.classes[place], reflexive=True)
         limits = [int(str(n)) for c in classes for n in self.ontology.annotation(c, "holdsAtMost")]
         return min(limits, default=None)
@@ -95,7 +95,11 @@ class Inventory:
         )
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
-        """Return a sort key: room for objects first, then no door in the way, then distance."""
+        """Return a sort key.
+
+        Places with room come first; then objects in the open, behind a door, and of unknown place;
+        then the nearest objects.
+        """
         return (
             name in self.too_full,
             2 if name in self.unplaced else int(self.hidden(name)),
@@ -118,7 +122,10 @@ class Inventory:
         return replace(self, classes=kept, facts=facts, avoided=self.avoided | avoided)
 
     def of(self, object_class: str) -> tuple[str, ...]:
-        """Return the objects of a class and its subclasses, starting with the preferred objects."""
+        """Return the usable objects of a class, starting with the preferred objects.
+
+        The objects of subclasses are returned only if the class has no direct objects.
+        """
         direct = self._by_class.get(object_class)
         if direct is not None:
             return direct
@@ -190,7 +197,7 @@ class Inventory:
         return roles_of(self.ontology)
 
     def joined(self, role: str) -> tuple[tuple[str, str], ...]:
-        """Return the sorted pairs of objects in the relations with a role."""
+        """Return the sorted pairs of objects in the first relation with a role; () without one."""
         predicate = self.roles.predicate(role)
         return self.pairs(predicate) if predicate is not None else ()
 
@@ -204,7 +211,11 @@ class Inventory:
     def holds(self, formula: Expression, name: str) -> bool:
         """Return whether a formula about `PLACEHOLDER` is true of an object.
 
-        The only supported quantifier ranges over one object on or in this object.
+        The only supported quantifier ranges over one object on or in this object, or over the place
+        of this object.
+
+        Raises:
+            TypeError: The formula has another form.
         """
         match formula:
             case Atom(predicate, args):
@@ -303,7 +314,7 @@ class ObjectSelection:
         return any(piece == name for piece, _ in self.pieces)
 
     def first(self, object_class: str, reason: str) -> str | None:
-        """Return a selected object of a class, selecting one if there is none."""
+        """Return a selected object of a class, selecting one if necessary; None if none exists."""
         names = self.inventory.of(object_class)
         chosen = next((n for n in names if n in self.reasons), names[0] if names else None)
         self.add(chosen, reason)
@@ -359,7 +370,10 @@ class ObjectSelection:
         return tuple(n for n in names if n in among) if among else names
 
     def pick_pieces(self, object_class: str, count: int, reason: str) -> None:
-        """Select pieces of a class: existing pieces, then future pieces of the nearest objects."""
+        """Select pieces of a class: existing pieces, then future pieces of the nearest objects.
+
+        With future pieces, the objects to cut and a cutting tool are also selected.
+        """
         owners = [(p, s) for p, s in self.pieces if self.inventory.classes[p] == object_class]
         present = [p for p, _ in owners if self.inventory.true("present", p)]
         for name in present[:count]:

@@ -70,6 +70,7 @@ class Supplies:
         of_contents: Predicates that a vessel gets when its contents are heated.
         carriers: Classes for carrying a liquid to immovable objects, preferred classes first.
         put_down: Classes of places to put objects down, preferred classes first.
+        liquid: Name of the liquid to heat, for reasons.
     """
 
     by_achieved: Mapping[str, Supply]

@@ -32,11 +32,11 @@ from hvr.pddl.model import Problem
 def constrained_objects(
     constraint: Expression, inventory: Inventory, changing: Collection[str]
 ) -> Iterator[str]:
-    """Yield the objects that a constraint names, and those that currently satisfy its atoms.
+    """Yield the objects that a constraint names and, if it has quantifiers, further objects.
 
-    For a constraint on all doors ("never two open at once"), the objects that satisfy its atoms are
-    the open doors. A plan never touches objects outside its problem, so all other doors stay
-    closed.
+    These currently satisfy one of its atoms with a predicate in `changing`. For a constraint on all
+    doors ("never two open at once"), they are the open doors. A plan never touches objects outside
+    its problem, so all other doors stay closed.
     """
     predicates: set[str] = set()
     kinds: set[str] = set()
@@ -59,7 +59,7 @@ def constrained_objects(
 
 
 def protected_objects(constraint: Expression, inventory: Inventory) -> frozenset[str]:
-    """Return the objects for which a constraint forbids some use, such as opening."""
+    """Return the objects for which a constraint always forbids some use, such as opening."""
     found: set[str] = set()
     for atom, variables in _never(constraint, {}):
         if not atom.args:
@@ -281,6 +281,7 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
 
     They have the forms `("literal", (atom, positive))`, `("variable", (name, types, for all))` and
     `("object", name)`. `positive` is False for a formula inside an odd number of negations.
+    Variables of a negated `exists` are omitted.
     """
     match formula:
         case Atom(_, args):

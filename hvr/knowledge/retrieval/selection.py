@@ -77,6 +77,9 @@ def select(
     `per_class` objects in all. An object comes with its first `per_class` existing or future
     pieces.
 
+    Args:
+        threshold: Minimum cosine for a similar class; by default `default_threshold(embedder)`.
+
     Raises:
         LLMError: An embedding provider did not answer.
     """
@@ -142,7 +145,7 @@ class Matcher:
         self._texts = {t: c for c in types for t in _texts(inventory.ontology, c)}
 
     def match(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-        """Return the objects or classes that a name refers to, and the reason.
+        """Return the objects or classes that a name refers to, and the reason; all empty if none.
 
         A known class without objects in the scene is not replaced by a similar class: without a
         toaster, no toaster can be used.
@@ -451,7 +454,7 @@ class _Expander:
                 yield parent, f"where {name} is"
 
     def _occupants(self) -> Additions:
-        """Yield the objects in places for a single object, which must be removed, and in dishes."""
+        """Yield the objects in selected dishes and single-object places, and the held object."""
         for name in list(self._chosen):
             if self._plays(name, SLOT) or self._true("pickupable", name):
                 for inner in self._inventory.contents.get(name, ()):

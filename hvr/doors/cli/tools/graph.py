@@ -57,7 +57,7 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
 
 
 def meaning_names(args: argparse.Namespace) -> MeaningNames:
-    """Return the names of the meanings of the catalogue's parameters."""
+    """Return the names of the parameters' meanings; there are none if only logs are given."""
     from hvr.tools.catalogue.schema import Catalogue
     from hvr.tools.navigation.graph_log import MeaningNames
 
@@ -76,7 +76,7 @@ def meaning_names(args: argparse.Namespace) -> MeaningNames:
 
 
 def described_tools(names: Sequence[str]) -> tuple[Catalogue, Path | None]:
-    """Return the tools described in files or in one world, and the world's file of meanings."""
+    """Return the tools in files or in one world, and the world's file of meanings, if any."""
     from hvr.knowledge.world_file import FILE
     from hvr.tools.catalogue.reading import read_catalogue
 

@@ -228,6 +228,7 @@ class Approvals:
         writes: Whether writing calls are approved.
         destroys: Whether calls that destroy data or have an unknown effect are approved.
         repeats: Whether to repeat calls that were made before, or may have been.
+        terminal: Whether the user can be asked.
         ask: Shows a prompt and returns the user's answer.
     """
 
@@ -273,7 +274,7 @@ def proposal_text(proposed: ProposedCall) -> str:
 
 
 def approvals(*, writes: bool, destroys: bool, repeats: bool, silent: bool) -> Approvals:
-    """Return the approvals given by options; `silent` forbids questions."""
+    """Return the approvals given by options; `destroys` includes `writes`; `silent` never asks."""
     terminal = on_terminal() and not silent
     return Approvals(writes or destroys, destroys, repeats, terminal)
 

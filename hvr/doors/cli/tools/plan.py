@@ -181,7 +181,7 @@ def load_experience(opened: OpenedRequest, graph: Path | None, *, write: bool = 
 def given_values(
     texts: Sequence[str], found: Sequence[ParameterMeaning], goals: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the values given by options, by meaning."""
+    """Return the values of NAME=VALUE options by meaning; see `meaning_of` for `goals`."""
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -254,7 +254,14 @@ def add_reader(parser: argparse.ArgumentParser) -> None:
 
 
 def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> Meter | None:
-    """Return the model that the options name, or None."""
+    """Return the model that the options name, or None.
+
+    Args:
+        transcript: File that records all requests and answers, if any.
+
+    Raises:
+        UsageError: A model option is given, but no model.
+    """
     if not hasattr(args, "spec"):
         refuse_model_options(args, "none is used: name one with --llm")
         return None
@@ -271,6 +278,9 @@ def read_request_in_words(
     Args:
         args: The options, including values that the user gives in addition to the words.
         model: The model that reads the request; None to read it by rules.
+
+    Raises:
+        UsageError: The rules do not understand the request.
     """
     from hvr.tools.navigation.model_reader import ModelRequestReader
     from hvr.tools.navigation.turn_judge import WeighedRequest, with_dialogue_opinion
@@ -344,7 +354,7 @@ def _by_rules(opened: OpenedRequest, beside: Mapping[str, Any], tool: str = "") 
 
 
 def _opinion(opened: OpenedRequest, decisions: Path | None) -> TurnDecision | None:
-    """Return the decision learnt from judged dialogues; None if it is no better than chance."""
+    """Return the decision learnt from a file; None without one, or if no better than chance."""
     named = opened.world.tools.get("decisions")
     path = opened.world.folder / named if decisions is None and named else decisions
     if path is None:
