@@ -139,7 +139,9 @@ PEOPLE = frozenset(
 PERSONS = PEOPLE | frozenset(
     "it it's it'd it'll this that that's that'll there there's here here's you're you've".split()
 )
-OWNERS = frozenset({"my", "our", "his", "her", "their", "the", "a", "an", "this", "that", "your"})
+OWNERS = frozenset(
+    {"my", "our", "his", "her", "their", "its", "the", "a", "an", "this", "that", "your"}
+)
 AUXILIARIES = frozenset(
     "is are was were has have had does did do can could will would should may might must isn't "
     "aren't wasn't weren't hasn't haven't hadn't doesn't didn't don't can't couldn't won't".split()

@@ -106,7 +106,7 @@ def wishes(
     for sure in (True, False):
         wish = _joined([p if p.sure or not sure else _whole(p) for p in parts], sure)
         new = wish.tokens and wish.tokens != tokens and wish.tokens not in [w.tokens for w in found]
-        if new and any(sentence.reads(p.kept, whole=True) for p in parts if p.kept):
+        if new and any(sentence.may_ask(p.kept) for p in parts if p.kept):
             found.append(wish)
     return tuple(found), sentence.denied
 
@@ -195,18 +195,20 @@ class _Sentence:
         """Yield the parts of a phrase between conjunctions."""
         at, begun = start, self.begun
         for stop in range(start + 1, end + 1):
-            if stop == end or (stop > at and self.tokens[stop] in JOINTS):
+            if stop == end or (stop > at and self._joins(stop)):
                 piece = self.tokens[at:stop]
                 part = _Part(piece, piece)
-                # In 'wallet and keys in the box', the unknown word names a thing.
-                listed = self.tokens[stop : stop + 1] in (("and",), ("or",))
-                listed = listed and not self.cursor.clause_starts(stop + 1)
-                if not listed and not self.reads(piece):
+                if not self.reads(piece):
                     part = self._framed(at, stop) or self._remark(at, stop)
                 self.begun = self.begun or bool(part.kept)
                 yield part.replace(link=link)
                 at, link = stop + 1, self.tokens[stop : stop + 1]
         self.begun = begun
+
+    def _joins(self, at: int) -> bool:
+        """Return whether a conjunction joins clauses: not 'wallet and keys', 'tidy and neat'."""
+        joint = self.tokens[at] in JOINTS
+        return joint and (self.tokens[at] != "and" or self.cursor.clause_starts(at + 1))
 
     # --- wishes ---------------------------------------------------------------------------
 
@@ -231,6 +233,13 @@ class _Sentence:
             return False
         said = bans or any(not c.bare for c in clauses) or (clauses and not whole)
         return bool(said) and not cursor.unread
+
+    def may_ask(self, words: tuple[str, ...]) -> bool:
+        """Return whether words are a wish, or one in which some words are unknown."""
+        cursor = Cursor(" ".join(words), words, self.lexicon)
+        places = range(len(words))
+        acts = any(cursor.kind(Verb, n) for n in places) and any(map(cursor.named, places))
+        return acts or self.reads(words, whole=True)
 
     def _known(self, word: str) -> bool:
         return word in self.lexicon.parts or not word.isalpha()
@@ -431,7 +440,8 @@ class _Sentence:
             return True if is_convenient(text) else None
         if self.begun and cursor.function("retract", at=start):
             return None
-        if (self.begun and set(words) & (RETRACTING | SAYING)) or words[-1] in SAYING:
+        retracts = set(re.sub(r"\bin mind ", "", text).split()) & (RETRACTING | SAYING)
+        if (self.begun and retracts) or words[-1] in SAYING:
             return False
         return self._is_statement(start, end)
 
@@ -441,13 +451,29 @@ class _Sentence:
         known = any(map(self._named, range(start, end)))
         if self.cursor.function("stated", at=start):
             return True
-        if words[0] in REASONS:
+        if words[0] in REASONS or words[:2] == ("even", "though"):
             return not (known and set(words) & DESIRES)
+        if words[:2] in {("instead", "of"), ("rather", "than")}:
+            return not known or (words[2:3] != () and words[2].endswith("ing"))
         if words[0] == "after" and words[1:2] and words[1] not in PERSONS:
-            known = known or any(self.cursor.kind(Verb, n) for n in range(start + 1, end))
-            plain = not (known or self._states(words[1:])) and len(words) <= _LONGEST_TIME
+            acts = any(self.cursor.kind(Verb, n) for n in range(start + 1, end))
+            plain = not (known or acts or self._states(words[1:]))
+            if words[1] in {"a", "an"} and "of" in words:  # 'after a day of tidying'
+                plain = not (known or self._states(words[2:]))
             return plain or bool(set(words) & PEOPLE)
-        return not known and words[:2] in {("instead", "of"), ("rather", "than")}
+        purpose = words[0] == "to" or (words[0] == "for" and words[1:2] in (("a",), ("an",)))
+        purpose = purpose or (self.begun and words[0] == "ready")
+        return not known and (self._is_occupation(words) or (purpose and len(words) > 2))
+
+    @staticmethod
+    def _is_occupation(words: Sequence[str]) -> bool:
+        """Return whether words say what someone does meanwhile: 'while tidying the room'.
+
+        'When boiling' is a condition on a thing.
+        """
+        doing = words[2:] if words[1:2] in {("you're",), ("we're",), ("i'm",)} else words[1:]
+        started = words[0] in {"when", "while", "after", "before", "in", "by"}
+        return started and len(doing) > 1 and doing[0].endswith("ing")
 
     def _is_statement(self, start: int, end: int) -> bool | None:
         cursor = self.cursor
@@ -496,7 +522,7 @@ class _Sentence:
     def _states(self, words: Sequence[str]) -> bool:
         """Return whether words state or ask something: 'i'm late', 'the guests are here'."""
         first, rest = words[0], words[1:]
-        if first in PERSONS or first in {"nobody", "nothing", "none"}:
+        if first in PERSONS or first in {"nobody", "nothing", "none", "its"}:
             return True
         if first in OWNERS and len(words) > 3 and not any(w in self.lexicon.words for w in words):
             return True

@@ -29,6 +29,11 @@ AROUND = (
     "how would you feel about {ing}",
     "we don't want a fire, {}",
     "not to be rude but {}",
+    "while tidying up for the party, {}. it keeps things neat and pleasant",
+    "even though the pantry is open, {}",
+    "to prepare for the holidays, {}, ready for a fresh start",
+    "after a long day of meetings, {}. its shine cheers everybody up",
+    "instead of standing around, {}",
 )
 
 
@@ -52,6 +57,8 @@ def test_words_around_a_wish_change_nothing(words: str) -> None:
         "the last thing i want is for you to slice the apple",
         "slice the apple if my wife agrees",
         "after the guests leave, slice the apple",
+        "when boiling, slice the apple",
+        "after slicing the bread and serving it to the guests, slice the apple",
         "tomorrow, slice the apple",
         "slice the apple with a hammer",
         "feed the cat and slice the apple",
