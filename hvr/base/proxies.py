@@ -28,7 +28,7 @@ class Proxy:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine: a loopback address, 0.0.0.0, or (`*.`)`localhost`."""
+    """Return whether a host is this machine: a loopback address, 0.0.0.0, or a `localhost` name."""
     host = host.strip("[]").partition("%")[0].rstrip(".").lower()
     if host == "localhost" or host.endswith(".localhost"):
         return True

@@ -149,7 +149,9 @@ def _validator(request: Any) -> Validator:
 
     validator = _loaded(request).validator
     if not isinstance(validator, Validator):
-        raise UsageError("this needs a PDDL problem; for HDDL, use validate_decomposition")
+        raise UsageError(
+            "this operation needs a PDDL problem; for HDDL, use validate_decomposition"
+        )
     return validator
 
 
@@ -197,7 +199,9 @@ def _decomposition(request: schema.DecompositionRequest) -> Judged:
     from hvr.validation.suites import language_of
 
     if language_of(request.domain) is None:
-        raise UsageError("this needs an HDDL domain, with tasks and methods; use validate_plan")
+        raise UsageError(
+            "this operation needs an HDDL domain, with tasks and methods; use validate_plan"
+        )
     return _judged(request, any_order=request.any_order, no_decomposition=request.no_decomposition)
 
 

@@ -175,6 +175,8 @@ class Description:
     """Everything known about an object.
 
     Args:
+        labels: Names of the class `type` in the ontology.
+        kinds: Superclasses of `type` that are not affordances.
         thor_id: AI2-THOR's objectId; empty for pieces that do not exist yet.
         state: Properties with plain values, including history marks.
         relations: Outgoing relations as (property, object).

@@ -103,7 +103,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 def asks_for_help(given: Sequence[str]) -> bool:
-    """Return whether `-h` or `--help` occurs before any `--`; help precedes any error."""
+    """Return whether `-h` or `--help` occurs before `--`; help takes precedence over errors."""
     options = given[: given.index("--")] if "--" in given else given
     return any(word in options for word in HELP)
 
@@ -243,7 +243,7 @@ machine.
 def add_engine_options(
     parser: argparse.ArgumentParser | argparse._ArgumentGroup, when: str = ""
 ) -> None:
-    """Add `--engine`, `--address` (whose help begins with `when`) and `--trust-project`."""
+    """Add `--engine` and `--address`, whose help begins with `when`, and `--trust-project`."""
     parser.add_argument(
         "--engine",
         metavar="NAME",

@@ -120,7 +120,7 @@ def named_pictures(
 
 
 def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
-    """Check, before plans are validated, that pictures can be drawn; `pictures` are by option."""
+    """Check, before validation, that pictures can be drawn; `pictures` maps options to files."""
     for option, path in pictures.items():
         check_writable(path)
         plans = sum(len(job.plans) for job in suite.jobs)

@@ -82,6 +82,7 @@ class MachineCheck(Value):
     Attributes:
         status: `works` or `broken` if the resource was tried, `there` if it was only found, and
             `none` if it was not found.
+        found: What was found, such as a version or a path.
         advice: The remedy; empty if none is needed.
     """
 

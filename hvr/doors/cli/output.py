@@ -62,7 +62,7 @@ def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
     if written:
         for name in inputs:
             if _place(name) in written:
-                raise UsageError(f"a report would overwrite {name}, which is an input")
+                raise UsageError(f"a report would overwrite the input {name}: name another file")
 
 
 def _place(name: str) -> object:

@@ -324,7 +324,7 @@ def run_plan(args: argparse.Namespace) -> int:
 
 
 def _posing_world(args: argparse.Namespace) -> WorldFile | None:
-    """Return the world in the options if its environment poses requests; None also on resuming."""
+    """Return the world of a new run if its environment poses its own requests, else None."""
     if getattr(args, "world", None) is None or args.resume is not None:
         return None
     from hvr.knowledge.world_file import load_world

@@ -387,7 +387,9 @@ def run_solve(args: argparse.Namespace) -> int:
         and args.save.exists()
         and (not args.save.is_dir() or any(args.save.iterdir()))
     ):
-        raise UsageError(f"{args.save} exists and is not an empty folder", field="save")
+        raise UsageError(
+            f"{args.save} exists and is not an empty folder: name a new one", field="save"
+        )
     if not hasattr(args, "spec"):
         refuse_model_options(args, "none is used: name one with --llm")
     if args.html is not None:
@@ -395,7 +397,9 @@ def run_solve(args: argparse.Namespace) -> int:
     if args.execute or hasattr(args, "spec"):
         for name in ("anytime", "alias", "search", "html"):
             if getattr(args, name):
-                raise UsageError("this cannot be combined with --execute or --llm", field=name)
+                raise UsageError(
+                    "this option cannot be combined with --execute or --llm", field=name
+                )
     if args.execute:
         from hvr.doors.cli.solve_execution import execute_solution
 
@@ -418,7 +422,7 @@ def _own_options(args: argparse.Namespace) -> tuple[str, ...]:
     if args.optimal:
         raise UsageError("a custom search is not known to be optimal: omit --optimal", field=field)
     if not value.strip() or value.startswith("-"):
-        raise UsageError(f"{value!r} is not a valid value", field=field)
+        raise UsageError(f"expected the {field} as for Fast Downward, got {value!r}", field=field)
     return f"--{field}", value
 
 

@@ -121,7 +121,10 @@ class Resources:
     def _file(self, run: str, name: str) -> str:
         self._run(run)
         if Path(name).suffix not in _RUN_FILES:
-            raise DataFileError(f"expected a file name ending in {' or '.join(_RUN_FILES)}")
+            endings = " or ".join(_RUN_FILES)
+            raise DataFileError(
+                f"expected a file name ending in {endings}, got {short(one_line(name))}"
+            )
         if self._folder.resolved(f"runs/{run}/{name}").parts[:2] != ("runs", run):
             raise DataFileError(f"{short(one_line(name))} is outside the run")
         return printable(self._folder.read(f"runs/{run}/{name}"))

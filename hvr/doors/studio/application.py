@@ -164,7 +164,9 @@ class _Studio:
             inside = self._folder.path / self._folder.resolved(name)
             # Check the extension of the file itself, since its name may be a link to a program.
             if not inside.name.lower().endswith(_ENDINGS) or not isinstance(text, str):
-                raise DataFileError(f"only texts that end with {', '.join(_ENDINGS)} can be saved")
+                raise DataFileError(
+                    f"cannot save {name}: expected a name ending in {', '.join(_ENDINGS)}"
+                )
             if not inside.parent.is_dir():
                 raise DataFileError(f"cannot write {name}: its folder does not exist")
             await asyncio.to_thread(write_whole, inside, text)

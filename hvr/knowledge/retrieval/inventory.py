@@ -71,7 +71,7 @@ class Inventory:
         return {c: tuple(sorted(names, key=self._rank)) for c, names in members.items()}
 
     def most_things(self, place: str) -> int | None:
-        """Return the maximum number of objects on or in a place; None if its class has none."""
+        """Return how many objects the class of a place permits on or in it; None for no limit."""
         classes = self.ontology.superclasses(self.classes[place], reflexive=True)
         limits = [int(str(n)) for c in classes for n in self.ontology.annotation(c, "holdsAtMost")]
         return min(limits, default=None)

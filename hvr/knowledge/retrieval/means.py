@@ -40,6 +40,7 @@ class Supply:
     Args:
         achieves: PDDL predicate, or name of a liquid.
         needs: Class that must have an available object.
+        reason: Why the object is selected, in words.
         goes_into: Classes of places on or in which objects are treated, the appliance first.
         heats: Whether the object is an appliance that changes its contents.
         switched: Whether a separate control switches the object.

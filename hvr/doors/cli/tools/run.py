@@ -60,7 +60,11 @@ _TRACE = "trace.jsonl"
 
 @dataclass(frozen=True)
 class ToolRunFolder:
-    """A folder that records a run of `hvr tools run` while it happens."""
+    """A folder that records a run of `hvr tools run` while it happens.
+
+    Args:
+        about: Facts about the run to record, such as its world.
+    """
 
     folder: Path
     about: Mapping[str, Any]
@@ -237,7 +241,9 @@ def run_run(args: argparse.Namespace) -> int:
         and args.save.exists()
         and (not args.save.is_dir() or any(args.save.iterdir()))
     ):
-        raise UsageError(f"{args.save} exists and is not an empty folder", field="save")
+        raise UsageError(
+            f"{args.save} exists and is not an empty folder: name a new one", field="save"
+        )
     if args.html is not None:
         check_page(args.html)
     opened = open_request(args)
