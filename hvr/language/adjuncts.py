@@ -37,7 +37,9 @@ from hvr.language.taxonomy import asks
 def holder(
     draft: MeaningDraft, candidates: Sequence[int], adjunct: Adjunct, *, at_work: bool = False
 ) -> int | None:
-    """Return the entity that holds the things of a 'with' phrase; None if it names tools.
+    """Return the entity that holds the things of a 'with' phrase.
+
+    The result is None if the phrase names tools, or if no candidate can hold the things.
 
     Args:
         candidates: Possible holders, the nearest to the adjunct first.
@@ -81,7 +83,10 @@ def _relations(draft: MeaningDraft, number: int) -> set[str]:
 
 
 def _fit(draft: MeaningDraft, number: int, things: Iterable[NounPhrase]) -> bool:
-    """Return whether all things, or pieces of them, may be put in or on an entity."""
+    """Return whether all things, or pieces of them, may be put in or on an entity.
+
+    Dishes and phrases without a noun always fit.
+    """
     classes = draft.entities[number].classes
     places = draft.taxonomy.places
     return not any(
@@ -162,14 +167,17 @@ class Adjuncts:
                 self.draft.less_exact.append(Ban("(holding ?x)", others))
 
     def forget_means(self, number: int) -> None:
-        """Drop an entity that the request mentions only as a means."""
+        """Drop an entity that was named as a means, unless the goal mentions it, too."""
         if not self.draft.is_goal(number):
             self.draft.forget(number)
 
     def take(
         self, verb: Verb, things: list[int], adjuncts: Sequence[Adjunct]
     ) -> list[tuple[int, str]]:
-        """Apply sources, means and contents; return the remaining places and their prepositions."""
+        """Apply sources, means and contents; return the remaining places and their prepositions.
+
+        A 'with' phrase that names further objects adds them to `things`.
+        """
         places: list[tuple[int, str]] = []
         for adjunct in adjuncts:
             if adjunct.kind == "from":
@@ -238,7 +246,11 @@ class Adjuncts:
         return bool(places)
 
     def _is_one_place(self, place: int, word: str, other: int, where: str) -> bool:
-        """Return whether the second of two places describes the first: 'the bin on the counter'."""
+        """Return whether the second of two places describes the first: 'the bin on the counter'.
+
+        Raises:
+            LanguageError: Both places can only be destinations.
+        """
         # If it may also be the destination, both readings are tried; the scene rules one out.
         described = _is_static(where)
         if word in STATIC and not described:
@@ -261,7 +273,7 @@ class Adjuncts:
         self.forget_means(other)
 
     def _not_above(self, place: int, word: str) -> None:
-        """Reject 'on' or 'on top of' for a place that holds objects only inside."""
+        """For a place that holds objects only inside, reject 'on top of' and read 'on' as 'in'."""
         opens = self.taxonomy.roles.bearer(OPEN)
         holds_inside = (
             opens is not None
@@ -283,7 +295,11 @@ class Adjuncts:
         )
 
     def default_place(self, verb: Verb, number: int) -> int:
-        """Return the verb's default place: the first of its classes where the thing may be put."""
+        """Return an entity for the verb's default places, limited to those that suit the thing.
+
+        A place suits if the thing may be put there and does not come from there. If no place does,
+        the entity has all default places.
+        """
         classes = self.taxonomy.concrete_of(verb.places)
         allowed = {p for c in self.draft.entities[number].classes for p in self.taxonomy.places(c)}
         avoid = self.draft.entities[number].place_from
@@ -313,7 +329,7 @@ class Adjuncts:
         return [number for number in beside if self.draft.plays(number, PORTABLE)]
 
     def describes(self, places: Iterable[int], adjunct: Adjunct) -> bool:
-        """Select furniture by its contents, as in 'open the drawer with the knife in it'."""
+        """Select furniture by its contents ('the drawer with the knife in it'); return success."""
         classes = self.taxonomy.concrete_of(adjunct.classes)
         furniture = [n for n in places if not self.draft.plays(n, PORTABLE)]
         if not (furniture and classes):

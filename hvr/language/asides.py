@@ -43,7 +43,7 @@ _SUFFIXES = (
 
 
 def without_manner(cursor: Cursor) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words without unknown adverbs, adjectives and labels, and those left out."""
+    """Return the words without unknown adverbs, adjectives and furniture numbers, and the rest."""
     manner = [
         n
         for n in range(len(cursor.tokens))
@@ -56,9 +56,13 @@ def without_manner(cursor: Cursor) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def with_referent(
     tokens: tuple[str, ...], asides: Sequence[str], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Replace the first pronoun by the only thing that the asides mention; also return notes.
+    """Replace 'it' or 'them' by the only thing, and 'there' by the only place, in the asides.
 
-    In 'I left my watch on the sofa, bring it', 'it' is the watch; the sofa is only its place.
+    In 'I left my watch on the sofa, bring it', 'it' is the watch; the sofa is only its place. Words
+    after the name of a thing are not replaced.
+
+    Returns:
+        The words, and a note for each replacement.
     """
     told = Cursor(" ".join(asides), tuple(" , ".join(asides).split()), lexicon)
     things, places = _mentioned(told)
@@ -84,7 +88,10 @@ def with_referent(
 
 
 def _mentioned(told: Cursor) -> tuple[list[str], list[str]]:
-    """Return the things that asides mention, and the places with their prepositions."""
+    """Return the most prominent things that asides mention, and the places with prepositions.
+
+    Things outside places come before things in places, then movable things before furniture.
+    """
     found: list[tuple[bool, bool, str]] = []
     places: list[str] = []
     opened, at = 0, 0
@@ -152,7 +159,7 @@ def _describes(cursor: Cursor, at: int) -> bool:
 def corrected(
     text: str, tokens: tuple[str, ...], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Carry out retractions ('wash the mug, no wait, the cup'); return the words and notes."""
+    """Carry out the first retraction ('wash the mug, no wait, the cup'); return words and notes."""
     cursor = Cursor(text, tokens, lexicon)
     for at in range(1, len(tokens)):
         match = cursor.function("retract", at=at)
@@ -193,7 +200,7 @@ def _replaced(before: Cursor, after: Cursor, at: int) -> int:
 
 
 def _thing_at(cursor: Cursor, at: int) -> bool:
-    """Return whether a noun phrase begins at a position, with or without a determiner."""
+    """Return whether a noun phrase begins at a position; the cursor may move past it."""
     if cursor.starts_exactly(at) and not cursor.function("pronoun", at=at):
         cursor.at = at
         try:
@@ -245,7 +252,7 @@ _PRONOUNS = frozenset({"something", "anything"})
 def with_names(
     text: str, tokens: tuple[str, ...], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Replace things described by a purpose by their names; return the words and notes."""
+    """Replace descriptions such as 'something to cut with' by names; return the words and notes."""
     notes: list[str] = []
     at = 0
     while at < len(tokens):
@@ -294,7 +301,10 @@ def _modifies(cursor: Cursor, at: int) -> bool:
 
 
 def _with_features(lexicon: Lexicon, words: frozenset[str], head: str) -> tuple[str, ...]:
-    """Return the names of the classes that have all features of a description, if only a few do."""
+    """Return the objects that have all `words` as features or uses; empty if there are many.
+
+    If the noun `head` is itself a word for a feature, they must have this feature.
+    """
     found = [
         name
         for name, features in lexicon.features.items()
@@ -305,7 +315,7 @@ def _with_features(lexicon: Lexicon, words: frozenset[str], head: str) -> tuple[
 
 
 def _complements(cursor: Cursor, at: int) -> Iterator[tuple[int, frozenset[str]]]:
-    """Yield ends and words of the phrases of purpose after a general noun, longest first."""
+    """Yield the end and the word stems of each purpose after a general noun, longest first."""
     link = cursor.function("serving", *("of",) * (cursor.word(at - 1) in _OF), at=at)
     phrases: list[tuple[int, frozenset[str]]] = [(at, frozenset())]
     words: frozenset[str] = frozenset()

@@ -78,6 +78,7 @@ class Gate:
         """Return the words that a goal does not account for.
 
         Args:
+            classes, predicates: Classes of the objects and predicates in the goal.
             count: Maximum number of objects of one class in the goal.
         """
         against, ignored, places = list[str](), list[str](), list[str]()
@@ -243,7 +244,10 @@ class Gate:
         return ""
 
     def _is_reached(self, entries: Sequence[Entry], predicates: Collection[str]) -> bool:
-        """Return whether the goal contains the state of a verb or adjective, in any sense."""
+        """Return whether the goal contains the state of a verb or adjective, in any sense.
+
+        Words of other kinds, and verbs such as 'put' that any request may contain, always count.
+        """
         if not any(isinstance(e, Verb | Adjective) for e in entries):
             return True
         for entry in entries:

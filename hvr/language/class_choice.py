@@ -24,9 +24,10 @@ from hvr.values import Value
 def with_remainders(
     meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory
 ) -> tuple[Entity, ...]:
-    """Return the entities of a request; an object that is cut is replaced by its pieces.
+    """Return the entities of a request, in which a cut object may stand for its remaining pieces.
 
-    Pieces that the request puts somewhere else are excluded.
+    An object is replaced by its pieces only if the request puts some of them somewhere else; these
+    are excluded.
     """
     entities = list(meaning.entities)
     for number, entity in enumerate(entities):
@@ -164,7 +165,7 @@ class ClassChoice:
         return entity.replace(classes=classes, conditions=conditions)
 
     def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Substitute a class that is often confused if only that one fits: a mug for 'a cup'."""
+        """Substitute a class often confused with these if only it fits: a mug for 'a cup'."""
         single = [
             self._asked[r.outer].classes
             for r in self.relations
@@ -260,7 +261,8 @@ class ClassChoice:
     def _carrying(self, classes: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         """Return the classes of the things that furniture is named after, and of this furniture.
 
-        In a scene with books on a shelf, 'the book shelf' means the shelf.
+        In a scene with books on a shelf, 'the book shelf' means the shelf. The result is None if no
+        furniture carries such things.
         """
         things = [t for c in classes for t in self.taxonomy.ontology.related("standsUnder", c)]
         parents = {self.inventory.parents.get(n) for t in things for n in self.inventory.of(t)}
@@ -287,7 +289,10 @@ class ClassChoice:
         return " and ".join(f"the {self.taxonomy.label(c)}" for c in classes)
 
     def _also_called(self, object_class: str, count: int) -> tuple[str, ...]:
-        """Return other classes with the same name if they make up the count: butter knives."""
+        """Return the more specific classes, such as butter knives for 'knives', if this is enough.
+
+        If all these objects together are fewer than `count`, the result is empty.
+        """
         label = f" {self.taxonomy.label(object_class)}"
         here = dict.fromkeys(self.inventory.classes.values())
         kinds = tuple(
@@ -353,6 +358,7 @@ class Substitute(Value):
 
     Args:
         condition: The part of a condition to replace.
+        becomes: The replacement.
         requires: Affordance class that the objects must have.
         lacking: Affordance class that the objects must lack; empty for none.
         among: Quantity of objects that must already satisfy the condition: `all`, `some` or `none`;
@@ -389,7 +395,10 @@ def substitutes(ontology: Ontology) -> tuple[Substitute, ...]:
 def possible(
     entity: Entity, classes: Sequence[str], taxonomy: Taxonomy, among: Callable[[str], str]
 ) -> tuple[Entity, list[str]]:
-    """Replace the conditions of an entity that its classes cannot satisfy; also return notes."""
+    """Replace the conditions that an entity's classes cannot satisfy; also return notes.
+
+    Conditions on liquids are kept. For `among`, see `instead`.
+    """
     if entity.liquid:
         return entity, []
     found = [instead(c, classes, taxonomy, among) for c in entity.conditions]
@@ -402,7 +411,9 @@ def possible(
 def instead(
     condition: Condition, classes: Sequence[str], taxonomy: Taxonomy, among: Callable[[str], str]
 ) -> tuple[Condition, str]:
-    """Return a condition after substitution for some classes, and a note.
+    """Return a condition after the first applicable substitution for some classes, and a note.
+
+    Without such a substitution, the condition is unchanged and the note is empty.
 
     `among` returns the quantity of objects that satisfy a condition: `all`, `some` or `none`.
     """

@@ -92,7 +92,10 @@ def _none(cursor: Cursor) -> Clause:
 
 
 def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
-    """Read the statement after a group: 'is clean', 'should contain water', 'needs washing'."""
+    """Return a group with the statement after it, such as 'is clean' or 'should contain water'.
+
+    Without a statement, return the same group.
+    """
     adjuncts = list(group.adjuncts)
     stated: Predication | None = None
     while cursor.states(cursor.at) or _to_be(cursor):
@@ -241,7 +244,10 @@ def _skip_to_ban(cursor: Cursor) -> None:
 def _as_before(
     read: list[Clause], clauses: Sequence[Clause], dismissed: Sequence[Prohibition] = ()
 ) -> list[Clause]:
-    """Complete clauses that only name things by the verb and places of the previous clause."""
+    """Complete a clause that only names things with the previous clause's verb and places.
+
+    Without such a clause, the verb of the last dismissed action is used.
+    """
     # 'put the mug in the fridge, then the cup', 'no need to wash the mug, just the plate'
     if len(read) != 1 or not read[0].bare:
         return read
@@ -269,7 +275,7 @@ def _about_banned(read: list[Clause], banned: Sequence[Prohibition]) -> list[Cla
 
 
 def _but_first(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
-    """Read an action to do before the others: 'make coffee, but first wash the mug'."""
+    """Read an action to do before the preceding one: 'make coffee, but first wash the mug'."""
     cursor.at += 1
     if clauses and cursor.take("first"):
         return insert_before_last(read_clause(cursor), clauses)
@@ -337,7 +343,7 @@ def _describes_state(cursor: Cursor, start: int) -> bool:
 
 
 def _until(cursor: Cursor) -> Clause | None:
-    """Read a final state: 'until it is hot', 'until hot'."""
+    """Read a final state, such as 'until it is hot' or 'until hot'; return None without one."""
     match = cursor.function("until")
     after = cursor.at + (match.length if match else 0)
     if match is None or not (cursor.copular(after) or cursor.kind(Adjective, after)):
@@ -349,7 +355,7 @@ def _until(cursor: Cursor) -> Clause | None:
 
 
 def _read_instead(cursor: Cursor) -> list[Prohibition]:
-    """Read the alternative to exclude: 'instead of the fridge'."""
+    """Read the alternative to exclude: 'instead of the fridge'; an action excludes nothing."""
     cursor.take("instead")
     cursor.take("prep")
     if cursor.verb():
@@ -372,7 +378,7 @@ def _by_doing(cursor: Cursor, before: Clause) -> bool:
 
 
 def _with_it(cursor: Cursor) -> Adjunct | None:
-    """Read the means of the previous clause: 'heat the potato, use the stove'."""
+    """Read the means of the previous clause, if any: 'heat the potato, use the stove'."""
     start = cursor.at
     if cursor.take("use") is None or not cursor.starts_thing():
         cursor.at = start
@@ -385,7 +391,10 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
 
 
 def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
-    """Read a clause, or several joined by 'or': 'wash the mug or slice the apple'."""
+    """Read clauses joined by 'or'; return the one that this reading selects.
+
+    An example is 'wash the mug or slice the apple'. Without 'or', the first clause is returned.
+    """
     cursor.take("either")
     read = read_clause(cursor)
     while (at := cursor.after_or()) is not None:
@@ -508,7 +517,7 @@ def read_clause(cursor: Cursor) -> list[Clause]:
 
 
 def _light(cursor: Cursor) -> Clause | None:
-    """Read a verb used as a noun: 'give the plate a good wash'."""
+    """Read a verb used as a noun, if there is one: 'give the plate a good wash'."""
     if cursor.take("light") is None:
         return None
     things = read_things(cursor, "give", listing=True)
@@ -523,7 +532,7 @@ def _light(cursor: Cursor) -> Clause | None:
 
 
 def _fronted(cursor: Cursor) -> Adjunct | None:
-    """Read an adjunct before the verb: 'use the microwave to …', 'with a knife, …'."""
+    """Read the adjunct before a verb, if any: 'use the microwave to …', 'with a knife, …'."""
     start = cursor.at
     if cursor.take("use"):
         means = Adjunct("means", "using", (read_thing(cursor, "use"),))
@@ -644,7 +653,7 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
 
 
 def _causative(cursor: Cursor, verb: Verb) -> Predication:
-    """Read a state between a verb of making and its object: 'make clean the mug'."""
+    """Read the state between a verb of making and its object, if any: 'make clean the mug'."""
     switched = cursor.lexicon.lookup(f"switched {cursor.word()}")
     states = [*cursor.entries(Adjective), *((1, e) for e in switched if isinstance(e, Adjective))]
     for length, state in states if verb.frame in {"make", "hold"} else ():

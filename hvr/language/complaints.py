@@ -30,7 +30,7 @@ _LACKING = ("could do with", "could use", "needs", "need", "wants", "deserves", 
 
 
 def complaint(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the request that a complaint hints at, in words; empty if it is none."""
+    """Return the request that a complaint hints at, in words; empty for other words."""
     while tokens and tokens[-1] in PAUSES:
         tokens = tokens[:-1]
     if tokens[:1] == ("why",) and len(tokens) > 1 and tokens[1] in _COPULAS:
@@ -50,7 +50,7 @@ def complaint(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _asked(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return a question as a statement: 'why is the light on' is about 'the light is on'."""
+    """Turn a question into a statement: 'why is the light on' becomes 'the light is on'."""
     cursor = Cursor(" ".join(tokens), tokens, lexicon)
     for at in range(len(tokens) - 1, 2, -1):
         if _is_thing(cursor, 2, at):
@@ -59,7 +59,7 @@ def _asked(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _is_thing(cursor: Cursor, start: int, end: int) -> bool:
-    """Return whether words are a thing, and end with its noun."""
+    """Return whether words form a noun phrase that ends with its noun."""
     named = any(cursor.named(n) == end - n for n in range(start, end))
     return named and all(
         cursor.named(n)

@@ -75,6 +75,7 @@ class Conditional(Value):
     """A request with a condition, in words.
 
     Args:
+        word: The word that introduces the condition, such as 'if' or 'unless'.
         before, after: Clauses that do not depend on the condition.
         then, otherwise: Clauses to carry out if the condition holds, and if not.
     """
@@ -198,7 +199,7 @@ def _with_names(
     judge: StatementJudge,
     places: tuple[str, ...],
 ) -> Iterator[str]:
-    """Yield a branch with object names instead of pronouns for the things in the condition."""
+    """Yield versions of a branch, `text`, with objects of the condition instead of pronouns."""
     fits = [
         name
         for part in statement.parts
@@ -228,7 +229,7 @@ def _fits(name: str, statement: SceneStatement, judge: StatementJudge) -> bool |
 
 
 def standing_alone(condition: str, then: str, reader: Reader, inventory: Inventory) -> str:
-    """Replace the pronoun in a condition ('if it is open') by the thing that the request names."""
+    """Replace the pronoun in a condition ('if it is open') by an object that `then` names."""
     words = condition.split()
     at = next((n for n, word in enumerate(words) if word in {"it", "they", "them"}), None)
     if at is None or not then:
@@ -299,7 +300,11 @@ def _condition_checked(found: re.Match[str]) -> str:
 
 
 def _place_in(text: str) -> str:
-    """Return the place that a clause names, for 'there' in its condition."""
+    """Return the place that a clause names, for 'there' in its condition.
+
+    Raises:
+        LanguageError: The clause names no place.
+    """
     place = _PLACE.search(text)
     if place is None:
         raise LanguageError(f"it is not clear where 'there' is in the condition of {text!r}")
@@ -345,7 +350,13 @@ def _else(tail: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _condition_first(
     tail: tuple[str, ...], reader: Reader, inventory: Inventory
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split 'the fridge is open, close it' at the first place where both sides can be read."""
+    """Split 'the fridge is open, close it' at the first place where both sides can be read.
+
+    Both parts are empty if there is no second clause.
+
+    Raises:
+        LanguageError: The condition was not understood.
+    """
     view = SceneView(inventory, inventory.unseen)
     marks = [n for n, token in enumerate(tail) if token in {",", "then"}]
     others = [n for n in range(1, len(tail)) if n not in marks]
@@ -368,7 +379,10 @@ def _condition_first(
 def _statement_first(
     tail: tuple[str, ...], reader: Reader, inventory: Inventory
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split 'it is open and then put the book there' into the statement and further clauses."""
+    """Split 'it is open and then put the book there' into the statement and further clauses.
+
+    Without further clauses, all words are the statement.
+    """
     view = SceneView(inventory, inventory.unseen)
     for at in (n for n, token in enumerate(tail) if token in _LINKS):
         condition, more = _trimmed(tail[:at]), _trimmed(tail[at:])

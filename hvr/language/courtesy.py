@@ -114,7 +114,10 @@ def _forms() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def plainly(request: str) -> str:
-    """Return a request without polite phrases."""
+    """Rewrite the polite and roundabout phrases of a request as plain ones.
+
+    A request of few words, or one that consists only of such phrases, is returned unchanged.
+    """
     text = request.replace("\u2019", "'")
     if len(text.split()) < _SHORTEST:
         return request

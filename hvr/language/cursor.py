@@ -34,7 +34,11 @@ class Picks:
 
 
 def explore(attempt: Callable[[Picks], _T]) -> Iterator[_T]:
-    """Yield the result for each combination of choices, starting with all first alternatives."""
+    """Yield the result for each combination of choices, starting with all first alternatives.
+
+    Raises:
+        LanguageError: There are more than `MOST` combinations.
+    """
     waiting: list[tuple[int, ...]] = [()]
     done = 0
     while waiting:
@@ -145,7 +149,11 @@ class Cursor:
         return max(self.kind(Noun, at), self.kind(Dish, at))
 
     def modifier(self, length: int) -> bool:
-        """Return whether a noun only modifies the next one: 'glass bowl', but not 'fork knife'."""
+        """Return whether the noun at the cursor only modifies the next one, as in 'glass bowl'.
+
+        Args:
+            length: Number of words of the noun.
+        """
         after = self.at + length
         if not self.named(after) or self.verb(after) or self.function("slice", at=after):
             return False
@@ -244,7 +252,7 @@ class Cursor:
         return after if linker and self.function("ignored", at=after) else at
 
     def particles(self, at: int | None = None) -> Mapping[str, Verb]:
-        """Return the particles that can be separated from the verb at a position: 'turn … on'."""
+        """Return the separable verbs that start at a position ('turn … on'), by particle."""
         return self.lexicon.separable.get(self.word(at), _NO_PARTICLES)
 
     def verb(self, at: int | None = None, *, listing: bool = False) -> Match[Verb] | None:
@@ -420,7 +428,7 @@ def predicate_starts(cursor: Cursor) -> bool:
 
 
 def gerund(cursor: Cursor) -> Adjective | None:
-    """Read the gerund of a verb as an adjective: 'needs washing'."""
+    """Read the gerund of a verb as an adjective, if there is one: 'needs washing'."""
     if not cursor.word().endswith("ing"):
         return None
     for length, verb in cursor.entries(Verb):
@@ -483,7 +491,11 @@ def _verbs_at(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[Verb, ...]:
 
 
 def skip_meal(cursor: Cursor) -> None:
-    """Consume the name of a meal before its components: 'breakfast: toast and coffee'."""
+    """Consume the name of a meal before its components: 'breakfast: toast and coffee'.
+
+    Raises:
+        LanguageError: No components follow.
+    """
     start = cursor.at
     cursor.take("det")
     meal = cursor.function("meal")

@@ -164,6 +164,7 @@ class DialogueMemory(Value):
     Args:
         request: The last request or question, in self-contained form.
         things: Mentioned objects, most prominent first.
+        group: Objects that the last turn was about; 'them' and 'the first one' refer to these.
         places: Mentioned places, most prominent first.
         used: Objects of the last request and its repetitions.
         origins: The place of each moved object before it was moved.
@@ -305,7 +306,7 @@ class Rewriter:
         yield from self._resolved(plain if plain else text)
 
     def _standing_alone(self, text: str) -> str:
-        """Replace 'if it is', and descriptions by what the robot did, with what they mean."""
+        """Replace 'if it is' by the last question, and 'the mug you washed' by an object's name."""
         if (asked := _IF_SO.match(text)) and is_question(self.memory.request):
             (_, *words), spans = self.spans(self.memory.request.rstrip("?"))
             if spans and words:
@@ -329,7 +330,7 @@ class Rewriter:
     # --- parts ---------------------------------------------------------------------------
 
     def _switched(self, rest: str) -> str:
-        """Return the last request with 'on' and 'off' exchanged, for 'and off again'."""
+        """Return the last request with the new 'on' or 'off' of 'and off again', or ''."""
         match = _SWITCHED.match(rest)
         tokens = list(tokenize(self.memory.request)) if match else []
         at = [n for n, word in enumerate(tokens) if word in {"on", "off"}]
@@ -373,7 +374,11 @@ class Rewriter:
     def _like(
         self, new: PhraseSpan, spans: Sequence[PhraseSpan], *, governed: bool
     ) -> list[PhraseSpan]:
-        """Return the phrases that a new phrase can replace; those with the same role come first."""
+        """Return the phrases that a new phrase can replace; phrases with the same role first.
+
+        Args:
+            governed: Whether the new phrase has a preposition; it then replaces only such phrases.
+        """
         kind = self._portable(new.thing)
         fitting = [s for s in spans if (s.preposition < s.start) is governed or not governed]
         return sorted(
@@ -390,7 +395,15 @@ class Rewriter:
     def _other(
         self, tokens: Sequence[str], spans: Sequence[PhraseSpan], *, several: bool, any_one: bool
     ) -> Iterator[str | DialogueQuestion]:
-        """Yield the last request with another object of the same class."""
+        """Yield the last request with another object of the same class, or ask which one.
+
+        Args:
+            several: Whether all other objects are meant.
+            any_one: Whether any other object will do.
+
+        Raises:
+            LanguageError: There is no other object.
+        """
         if not spans:
             return
         main = next((s for s in spans if s.preposition == s.start), spans[0])
@@ -421,7 +434,7 @@ class Rewriter:
         return set(self.reader.taxonomy.concrete_of(thing.classes))
 
     def _back(self, text: str) -> str:
-        """Return a request to return objects to their earlier places, for 'put it back'."""
+        """Return a request to put objects back, for 'put it back'; empty without earlier places."""
         match = _BACK.search(text.strip())
         returns = match and (match["before"] or match["after"] or text.lower().startswith("return"))
         if match is None or not returns:
@@ -534,7 +547,7 @@ class Rewriter:
                 yield name, taxonomy.relation(classes[name])
 
     def _sliced(self, tokens: Sequence[str]) -> str | None:
-        """Name the source of slices: after 'slice the apple', 'a slice' comes from the apple."""
+        """Name the source of slices, if known: after 'slice the apple', 'a slice of apple'."""
         at = next((n for n, word in enumerate(tokens) if word in _SLICES and n), None)
         if at is None or tokens[at + 1 : at + 2] == ["of"]:
             return None

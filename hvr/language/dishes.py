@@ -103,7 +103,10 @@ class Making:
                 self.draft.change(number, serve=True, rests=False)
 
     def _make_sure_of(self, verb: Verb, number: int, *, serving: bool) -> None:
-        """Raise LanguageError if hvr has no recipe for a thing, as in 'make a fork'."""
+        """Raise LanguageError if hvr has no recipe for a thing, as in 'make a fork'.
+
+        With a verb of holding, request instead that the thing be held.
+        """
         entity = self.draft.entities[number]
         known = entity.conditions or entity.liquid or self.draft.placed(number)
         if known or serving or self.draft.holds_something(number):
@@ -134,7 +137,7 @@ class Making:
                 draft.change(top, rests=not draft.entities[top].serve)
 
     def _holds_food(self, number: int) -> bool:
-        """Return whether a dish must stand somewhere in the end: not a box with a phone."""
+        """Return whether an entity holds food, or is a vessel and holds anything: not a box."""
         inner = [r.inner for r in self.draft.relations if r.outer == number]
         dish = self.draft.plays(number, VESSEL, SERVED) or self.draft.entities[number].unnamed
         return bool(inner) and (dish or any(self.draft.plays(n, SERVED) for n in inner))
@@ -197,7 +200,11 @@ class Making:
         )
 
     def _want_idle(self, number: int, *, handed: bool) -> None:
-        """Give a thing without a goal a default one: in the hand, switched on, or present."""
+        """Give a thing without a goal a default one: in the hand, switched on, or present.
+
+        Args:
+            handed: Whether a portable thing is to be in the hand even if it has a condition.
+        """
         entity, draft = self.draft.entities[number], self.draft
         related = draft.placed(number) or draft.holds_something(number) or entity.liquid
         held = handed and draft.plays(number, PORTABLE)

@@ -178,7 +178,7 @@ CONVENIENT = (
     rf"(?:if|as) (?:i|i've|we|we've) (?:(?:have|had) )?(?:told|said|mentioned|asked) {ANY}{{0,9}}",
     r"(?:if|when|whenever) (?:at all )?(?:possible|convenient|poss|need be|necessary) ",
 )
-"""Conditions on the convenience of the one who is asked."""
+"""Conditions on the convenience of the person who is asked."""
 
 TAILS = (
     rf"{CAN} (?:you|ya) {ANY}{{0,2}}",

@@ -17,7 +17,11 @@ from hvr.values import Value
 
 
 def at_origin(choice: ObjectChoice, number: int) -> str:
-    """Return the condition on `?x` of being at its initial place; pieces count as their whole."""
+    """Return the condition on `?x` of being at its initial place; pieces count as their whole.
+
+    Raises:
+        ImpossibleGoalError: The initial place is unknown.
+    """
     inventory = choice.inventory
     sources = dict(inventory.pairs(choice.taxonomy.piece_of))
     places: dict[str, list[str]] = {}
@@ -64,6 +68,7 @@ class Demand(Value):
     Args:
         moment: Twice the index of the clause, plus one for placements, since 'put a hot potato in
             the fridge' heats first.
+        entity, outer: Indices of entities.
         key: A later demand on the same entity with the same key, `place` or `liquid`, replaces an
             earlier one.
         text: PDDL over `?x`; empty if the entity must be at `outer`.
@@ -159,7 +164,7 @@ def _resting(choice: ObjectChoice, number: int) -> str:
 
 
 def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
-    """Divide demands into stages, where a later demand undoes an earlier one.
+    """Divide demands into stages where one undoes an earlier one, or the request orders them.
 
     A stage contains the demands up to its moment that are not yet undone. Picking up an object that
     is then put at a named place needs no stage, since it happens anyway.
@@ -320,7 +325,7 @@ class Formula:
         self._bind()
 
     def text(self) -> str:
-        """Return the condition: `(exists (variables) (and …))`."""
+        """Return the condition: `(exists (variables) (and …))`, or only `(and …)`."""
         conjuncts = [*self.conjuncts, *self._distinctions()]
         for demand in self.demands:
             conjuncts += self._conjunct(demand)
@@ -516,7 +521,7 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
 
 
 def _portions(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]:
-    """Yield the number of objects per entity and stage, since large sets need several stages."""
+    """Yield how many objects of each entity a stage covers; large sets grow stage by stage."""
     largest = max(choice.copies(d.entity) for d in demands)
     if max(_changes(choice, d) for d in demands) > MANY:
         yield from range(MANY, largest, MANY)
@@ -623,7 +628,10 @@ def one_of(goals: Sequence[Goal | ImpossibleGoalError]) -> Goal:
     """Combine alternative goals into one goal that is reached by reaching any of them.
 
     Each alternative is a goal, or the error that rules it out. If an alternative has several
-    stages, only the first possible alternative is used, with a note.
+    stages, or their constraints differ, only the first possible one is used, with a note.
+
+    Raises:
+        ImpossibleGoalError: All alternatives are ruled out.
     """
     possible = [goal for goal in goals if isinstance(goal, Goal)]
     refused = [goal for goal in goals if isinstance(goal, ImpossibleGoalError)]

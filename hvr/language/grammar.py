@@ -76,7 +76,14 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]
 
 
 def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
-    """Parse a request in all ways that English allows, most likely first; see `read`."""
+    """Parse a request in all ways that English allows, most likely first.
+
+    Each way lists its alternative meanings.
+
+    Raises:
+        LanguageError: The request was not understood.
+        ProposalError: The request is only a hint at other requests.
+    """
     tokens = tuple(token for token in tokenize(text) if token not in _NOISE)
     tokens = tuple(  # 'make it hot hot hot'
         t
@@ -101,7 +108,7 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
 
 
 def _particle(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the request with 'off' for the 'of' after a verb: 'turn of the light'."""
+    """Return the request with 'off' for the 'of' in 'turn of the light'; empty for others."""
     for at, (verb, word) in enumerate(pairwise(tokens)):
         starts = at == 0 or tokens[at - 1] in PAUSES | {"and", "then", "please", "you"}
         if starts and word == "of" and "off" in lexicon.separable.get(verb, ()):
@@ -341,6 +348,7 @@ class Reader:
             AmbiguousError: The readings differ in their end states, or the request is only a hint,
                 and `reading` is None.
             ImpossibleGoalError: The goal cannot be achieved in this scene.
+            UsageError: The request has no reading with this number.
         """
         try:
             goals = self.goals(request, inventory)
@@ -421,7 +429,7 @@ class Reader:
             raise
 
     def _readable(self, requests: Sequence[str], inventory: Inventory) -> tuple[str, ...]:
-        """Return the requests that are read; none if one is impossible and may be meant."""
+        """Return the requests that hvr can read; none if one of them is impossible in the scene."""
         found: list[str] = []
         for request in requests:
             try:
@@ -448,7 +456,7 @@ class Reader:
     def _otherwise(
         self, _request: str, _inventory: Inventory, refusal: LanguageError
     ) -> tuple[Goal, ...]:
-        """Return the goals of a request without a wish that the grammar reads."""
+        """Return the goals of a request that the grammar cannot read; here, raise `refusal`."""
         raise refusal
 
     def _add_understood(self, error: LanguageError, request: str, inventory: Inventory) -> None:
@@ -497,7 +505,10 @@ class Reader:
             raise
 
     def _is_occasion(self, request: str) -> bool:
-        """Return whether no 'when' in a request is about a known thing: 'when you have time'."""
+        """Return whether a request has a 'when', and none is about a known thing.
+
+        An example is 'when you have time'.
+        """
         words = [tokenize(phrase) for phrase in _OCCASIONS.findall(request)]
         cursors = [Cursor(request, tokens, self.lexicon) for tokens in words]
         return bool(words) and not any(

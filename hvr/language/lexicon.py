@@ -51,6 +51,7 @@ class Verb(Value):
     """A verb with its frame (how it takes its objects) and the condition that it achieves.
 
     Args:
+        requires: Affordance class that the objects must have, if any.
         places: Classes of the default destinations.
         back: Whether the objects return to their initial place.
         liquid: Liquid that vessels contain afterwards by default ('boil the kettle').
@@ -139,7 +140,8 @@ class Lexicon:
         fillings: The part that each class forms in a salad or sandwich.
         full: Condition of containing a liquid; empty if no object can.
         purposes: Names of objects by the words of their purposes.
-        features: Words for the lasting features of objects, by name.
+        features: Stems of the words for the lasting features of objects, by name.
+        uses: Stems of the words for the uses of objects, by name.
         proposals: Phrases that hint at requests, and the requests.
     """
 
@@ -238,7 +240,11 @@ class Lexicon:
 
 
 def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
-    """Return the verb for a word; if there is none, the first verb of `frame`."""
+    """Return the verb for a word, or else the first verb of `frame` (by default, `word`).
+
+    Raises:
+        LanguageError: There is no such verb.
+    """
     exact = (entry for entry in lexicon.lookup(word) if isinstance(entry, Verb))
     like = (
         entry
@@ -253,7 +259,13 @@ def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
 
 
 def verb_for(lexicon: Lexicon, verb: Verb, afford: Callable[[str], bool]) -> Verb:
-    """Return the verb with the same word that things afford: 'put the lid down' closes it."""
+    """Return the verb with the same word that things afford, or else the verb itself.
+
+    For example, 'put the lid down' closes it.
+
+    Args:
+        afford: Returns whether the things have an affordance.
+    """
     if verb.requires is None or afford(verb.requires):
         return verb
     same = (entry for entry in lexicon.lookup(verb.word) if isinstance(entry, Verb))
@@ -261,7 +273,11 @@ def verb_for(lexicon: Lexicon, verb: Verb, afford: Callable[[str], bool]) -> Ver
 
 
 def tokenize(text: str) -> tuple[str, ...]:
-    """Split a text into lower-case words, object names such as `mug-1`, and punctuation."""
+    """Split a text into lower-case words, object names such as `mug-1`, and punctuation.
+
+    Raises:
+        LanguageError: The text is empty or too long, or has a negative number or a fraction.
+    """
     if not text.strip():
         raise LanguageError("the request is empty: say what to do")
     if len(text) > MAX_CHARACTERS:
@@ -346,6 +362,7 @@ def build_lexicon(
             added.
         collective: Classes whose singular means all of their objects ('the cutlery').
         loose: (phrase, class, label) triples for phrases that have no other meaning.
+        rooms: Names of rooms.
     """
     entries: dict[tuple[str, ...], list[Entry]] = {}
 
@@ -460,7 +477,7 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
 
 
 def _fixed(ontology: Ontology, roles: Roles) -> Mapping[str, frozenset[str]]:
-    """Return types that cannot be carried and classes, such as 'table', that contain only these."""
+    """Return the classes whose types cannot be carried, such as 'table', each with its types."""
     types = frozenset(ontology.object_types)
     below = {c: types & ontology.subclasses(c, reflexive=True) for c in ontology.classes()}
     return {

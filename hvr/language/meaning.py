@@ -95,6 +95,7 @@ class Entity(Value):
         somewhere: Whether the entity is a place described only by what is near it.
         besides: Indices of entities whose objects are excluded.
         rest: Whether only the objects used by `besides` are excluded, not all candidates.
+        half: Whether only half of the objects are meant.
         spare: Number of arbitrary objects to leave out.
         holding: Classes of an object that is in or on it at the start, if given.
         source: Whether the entity is mentioned only as the initial place of another one.
@@ -244,7 +245,7 @@ class MeaningDraft:
         self.entities[number] = self.entities[number].replace(**fields)
 
     def forget(self, number: int) -> None:
-        """Drop an entity that the request mentions only as a means."""
+        """Drop an entity with all its relations."""
         # The slot stays, since other entities are referred to by index.
         self.entities[number] = Entity((), "")
         self.relations = [r for r in self.relations if number not in (r.inner, r.outer)]
@@ -305,6 +306,8 @@ class MeaningDraft:
         """Return the last entity that a phrase with 'the' can refer to, or its pieces once it is
         cut.
 
+        The result is None if there is no such entity.
+
         Args:
             described: Conditions that the entity's description must include. 'The blue ball' does
                 not refer to a red ball mentioned before.
@@ -332,7 +335,7 @@ class MeaningDraft:
         return None
 
     def pieces(self, number: int, count: int) -> int:
-        """Return the entity for the pieces of a thing, or the thing itself if it cannot be cut."""
+        """Return the entity for `count` pieces of a thing (0 for all), or itself if it has none."""
         entity = self.entities[number]
         classes = tuple(p for c in entity.classes if (p := self.taxonomy.pieces(c)))
         if not classes:
@@ -351,7 +354,7 @@ class MeaningDraft:
         )
 
     def each_pieces(self, number: int, count: int) -> list[int]:
-        """Return an entity of pieces for each class of object that an entity covers."""
+        """Return an entity of pieces per class for 'all vegetables', else one entity of pieces."""
         entity = self.entities[number]
         if not entity.group or entity.count != 0:
             return [self.pieces(number, count)]
@@ -396,6 +399,7 @@ class MeaningDraft:
         """Restrict entities to objects that are at a place at the start.
 
         Unless `word` means 'on', the drawers and shelves of the place are included.
+        For `firm` and `soft`, see `Entity`.
         """
         entity = self.entities[place]
         for number in things:
@@ -411,7 +415,7 @@ class MeaningDraft:
         self.change(place, source=True)
 
     def is_goal(self, number: int) -> bool:
-        """Return whether an entity is a goal of the request, not only a place or a means."""
+        """Return whether the goal mentions an entity, by a condition, a relation or a liquid."""
         entity = self.entities[number]
         relations = (*self.relations, *self.heated_in)
         related = any(number in (r.inner, r.outer) for r in relations)

@@ -101,7 +101,10 @@ def deny(adjective: Adjective) -> Adjective:
 
 
 def several(determiner: Determiner, word: FunctionWord) -> Determiner:
-    """Apply a word for slices: 'slices' means some, 'the slices' all, 'a slice' one."""
+    """Apply a word for slices: 'slices' means some, 'the slices' all, 'a slice' one.
+
+    A number in the determiner takes precedence.
+    """
     if determiner.count is not None:
         return determiner
     count = 2 if determiner.both else int(word.value)
@@ -128,7 +131,7 @@ def skip_part(cursor: Cursor) -> bool:
 
 
 def read_origin(cursor: Cursor) -> Adjunct | None:
-    """Read a return to the initial place: 'back where it was', 'to its place', 'back'."""
+    """Read a return to the initial place, if any: 'back where it was', 'to its place', 'back'."""
     match = cursor.function("origin")
     if match is None:
         return None
@@ -141,7 +144,7 @@ def read_origin(cursor: Cursor) -> Adjunct | None:
 
 
 def for_how_many(cursor: Cursor) -> int | None:
-    """Read 'for two' or 'for four people'; return the number."""
+    """Read 'for two' or 'for four people'; return the number, or None without one."""
     match = cursor.function("for")
     number = cursor.function("number", at=cursor.at + match.length) if match else None
     at = cursor.at + (match.length if match else 0)
@@ -185,7 +188,7 @@ def read_inside(cursor: Cursor) -> str:
 
 
 def _named_again(cursor: Cursor, at: int) -> int:
-    """Return the length of a repeated noun phrase: 'a pan with an apple on the pan'."""
+    """Return the length of a repeated noun phrase, or 0: 'a pan with an apple on the pan'."""
     if cursor.word(at) != "the" or not (length := cursor.named(at + 1)):
         return 0
     repeated = cursor.tokens[at + 1 : at + 1 + length]
@@ -217,7 +220,11 @@ def asks_empty(condition: str, taxonomy: Taxonomy) -> bool:
 
 
 def emptied(draft: MeaningDraft, number: int, condition: str) -> str:
-    """Return the condition of being empty: no liquid and, for a place, no objects."""
+    """Return the condition of being empty: without liquid in a vessel, without objects in a place.
+
+    Args:
+        condition: The condition of being without liquid.
+    """
     if not draft.plays(number, PLACE):
         return condition
     nothing = nothing_at(draft, number)
@@ -243,6 +250,7 @@ class AdjectiveUse(Value):
         condition: Condition that the verb achieves. In 'open the closed fridge', the verb ends the
             state of the adjective, so the adjective only describes.
         definite: Whether the noun has 'the'; for 'the open drawer', an open drawer is preferred.
+        moved: Whether the verb moves the object.
         every: Whether the phrase means all such objects: 'put all clean dishes away' selects clean
             ones.
         into: Whether something is put there: 'in an empty drawer' selects one that is empty now.

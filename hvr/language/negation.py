@@ -92,7 +92,10 @@ def _any_of(cursor: Cursor, after: str) -> tuple[NounPhrase, ...]:
 
 
 def read_dismissed(cursor: Cursor) -> Prohibition | Clause:
-    """Read an action or thing that is not wanted: 'forget the apple', 'no need to wash the mug'."""
+    """Read an action or thing that is not wanted: 'forget the apple', 'no need to wash the mug'.
+
+    For 'I don't want the tomato cold', return the clause for the opposite state.
+    """
     start = cursor.at
     cursor.take("dismiss")
     verb = cursor.verb()
@@ -135,7 +138,11 @@ def _counted(cursor: Cursor) -> tuple[NounPhrase, ...]:
 
 
 def denied(cursor: Cursor, state: Predication) -> Predication:
-    """Negate the adjectives of a predicate that follows 'is not'."""
+    """Negate the adjectives of a predicate that follows 'is not'.
+
+    Raises:
+        LanguageError: The predicate has a place or no adjectives.
+    """
     if state.adjuncts or state.serve or not state.adjectives:
         raise LanguageError(
             f"hvr does not understand a place to avoid in {cursor.text.strip()!r}: "
@@ -275,7 +282,10 @@ class Forbidding:
                 )
 
     def _is_other_place(self, prohibition: Prohibition, thing: NounPhrase) -> bool:
-        """Exclude a place of the same class: 'on the table, not the coffee table'."""
+        """Exclude some classes of a destination, if this is possible; return whether it is.
+
+        'On the table, not the coffee table' excludes coffee tables.
+        """
         if prohibition.adjectives or prohibition.adjuncts or prohibition.instead:
             return False
         classes = set(self.taxonomy.concrete_of(thing.classes))

@@ -54,6 +54,7 @@ def read_group(
     """Read things with the predicate and adjuncts after them.
 
     Args:
+        after: The words before the things, for error messages.
         listing: Whether only things can follow, as after 'make' or 'I want'.
         subject: Whether a statement about the whole group may follow.
     """
@@ -194,7 +195,7 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
 
 
 def _description_after(cursor: Cursor) -> Adjective | None:
-    """Read a phrase that describes the noun before it: 'the ball on your left'."""
+    """Read a phrase that describes the noun before it, if any: 'the ball on your left'."""
     for length, adjective in cursor.entries(Adjective):
         if adjective.selects and length > 1:
             cursor.at += length
@@ -203,7 +204,7 @@ def _description_after(cursor: Cursor) -> Adjective | None:
 
 
 def _ask(after: str) -> str:
-    """Return the beginning of an error message, such as 'wash what? '; empty without a verb."""
+    """Return the beginning of an error message, such as 'wash what? '; empty for 'want'."""
     return "" if after == "want" else f"{after} what? "
 
 
@@ -228,7 +229,7 @@ def _rest(cursor: Cursor) -> str:
 
 
 def _pronoun(cursor: Cursor) -> NounPhrase | None:
-    """Read a pronoun; 'both', 'these' and 'the other' are pronouns only if no noun follows."""
+    """Read a pronoun, if any; 'both' and 'the other' are pronouns only if no noun follows."""
     match = cursor.function("pronoun", "rest")
     if match is None:
         return None
@@ -335,7 +336,7 @@ def _compound(cursor: Cursor, head: NounPhrase) -> NounPhrase | None:
 
 
 def _whole(cursor: Cursor, length: int) -> tuple[Nearby, ...]:
-    """Return the furniture named before a part of it, as in 'the desk drawer'."""
+    """Return the furniture named before a part of it, as in 'the desk drawer', or ()."""
     start, after = cursor.at, cursor.at + length
     nouns, parts = _nouns_at(cursor, start), _nouns_at(cursor, after)
     if not (_fixed_types(cursor, nouns) and _fixed_types(cursor, parts)):
@@ -456,7 +457,7 @@ def absolute(cursor: Cursor) -> bool:
 
 
 def _unplaced_adjunct(cursor: Cursor) -> Adjunct | None:
-    """Read an adjunct that names no place of its own: 'anywhere', 'inside', 'from there'."""
+    """Read an adjunct that names no place of its own, if any: 'anywhere', 'inside'."""
     if (anywhere := _anywhere(cursor)) is not None:
         return anywhere
     if (leaving_out := _exception(cursor)) is not None:
@@ -530,7 +531,7 @@ def _adjunct_after(cursor: Cursor, length: int, role: str) -> Adjunct:
 
 
 def read_spot(cursor: Cursor) -> tuple[Adjunct, ...]:
-    """Read a place to be found: 'find a spot on the shelf to put the book'."""
+    """Read a place to be found, if any: 'find a spot on the shelf to put the book'."""
     start = cursor.at
     found = cursor.verb()
     cursor.at += found.length if found and found.entry.frame == "hold" else 0
@@ -547,7 +548,7 @@ def read_spot(cursor: Cursor) -> tuple[Adjunct, ...]:
 
 
 def _exception(cursor: Cursor) -> Adjunct | None:
-    """Read an exception: 'except the knife', 'but one'."""
+    """Read an exception, if there is one: 'except the knife', 'but one'."""
     match = cursor.function("except")
     after = cursor.at + (match.length if match else 0)
     if match is None or not cursor.starts_thing(after) or cursor.verb(after):
@@ -564,7 +565,7 @@ def _exception(cursor: Cursor) -> Adjunct | None:
 
 
 def _anywhere(cursor: Cursor) -> Adjunct | None:
-    """Read an unspecific place: 'anywhere but the fridge', 'somewhere else'."""
+    """Read an unspecific place, if any: 'anywhere but the fridge', 'somewhere else'."""
     match = cursor.function("anywhere")
     if match is None:
         return None
@@ -579,7 +580,7 @@ def _anywhere(cursor: Cursor) -> Adjunct | None:
 
 
 def _where(cursor: Cursor) -> Adjunct | None:
-    """Read 'where the bread is' as a place next to the bread."""
+    """Read 'where the bread is' as a place next to the bread; return None for other words."""
     start = cursor.at
     cursor.at += int(cursor.word() == "to")
     if cursor.word() in {"where", "wherever"} and cursor.starts_exactly(cursor.at + 1):
@@ -592,7 +593,7 @@ def _where(cursor: Cursor) -> Adjunct | None:
 
 
 def _for_what(cursor: Cursor) -> bool:
-    """Consume a purpose such as 'for the salad' or 'for serving', with a note."""
+    """Ignore a purpose such as 'for the salad' or 'for serving'; return whether there is one."""
     match = cursor.function("for")
     if match is None:
         return False

@@ -50,7 +50,13 @@ def _unmet(
 
 
 def stands_at(inventory: Inventory, name: str, entity: Entity, piece_of: str) -> bool:
-    """Return whether an object is at the initial place of an entity."""
+    """Return whether an object is at the initial place of an entity.
+
+    Contents and pieces of objects at this place count, but contents do not for 'everything'.
+
+    Args:
+        piece_of: The predicate that relates a piece to its source.
+    """
     parent = inventory.parents.get(name)
     while parent is not None:
         if entity.from_name == parent or (
@@ -109,7 +115,13 @@ class ObjectChoice(ClassChoice):
         return self.names(number) or self.available(number)
 
     def copies(self, number: int) -> int:
-        """Return how many objects an entity means; all candidates if its count is 0."""
+        """Return how many objects an entity means; all candidates if its count is 0.
+
+        An entity that shares its contents out, as in 'in drawers', has one object for each of them.
+
+        Raises:
+            ImpossibleGoalError: The scene has fewer objects.
+        """
         wanted, every = self.entities[number].count, len(self.pool(number))
         inside = sum(self.copies(n) for n in self.inside(number)) if self.shares(number) else 0
         if inside and wanted < 0 and not self.entities[number].apart:
@@ -303,7 +315,11 @@ class ObjectChoice(ClassChoice):
         return left
 
     def _elsewhere_than_before(self, place: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the places except the one from which the same clause takes the objects."""
+        """Return the places except the one from which the same clause takes the objects.
+
+        Raises:
+            ImpossibleGoalError: No place remains.
+        """
         left: set[str | None] = set()
         for relation in self.relations:
             inner = self.entities[relation.inner]
@@ -361,7 +377,7 @@ class ObjectChoice(ClassChoice):
         return max(1, min(limits, default=PORTION * len(kinds)) // max(1, len(kinds)))
 
     def _own_name(self, number: int) -> tuple[str, ...]:
-        """Return the named object, or its pieces if only they can have the requested state."""
+        """Return the named object, or its pieces if these are meant; empty without a name."""
         entity = self.entities[number]
         if entity.name is None:
             return ()
@@ -418,7 +434,7 @@ class ObjectChoice(ClassChoice):
         return "some" if len(held) > 1 else "all" if held == {True} else "none"
 
     def holds(self, template: str, name: str) -> bool:
-        """Return whether a condition on `?x` holds for an object at the start."""
+        """Return whether a condition on `?x` holds at the start; False if it is not applicable."""
         kind = self.taxonomy.pddl_type(self.inventory.classes[name])
         thing = TypedName(PLACEHOLDER, (kind,))
         try:

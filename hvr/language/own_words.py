@@ -70,7 +70,10 @@ class _Heard:
     """The parsed beginning of a text.
 
     Args:
+        variables: The types of each variable.
         spoken: The variable of each phrase that later phrases can refer to.
+        taken: The variables of each noun.
+        parts: The parsed conditions.
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -108,7 +111,10 @@ class OwnWords:
         self._tried = 0
 
     def goal(self, text: str) -> Goal | None:
-        """Return the goal that a paraphrase describes, or None for any other text."""
+        """Return the goal that a paraphrase describes, or None for any other text.
+
+        The result is also None if the text can be split in too many ways.
+        """
         plain = re.sub(r"\s+", " ", text.strip().rstrip(".!").strip()).lower()
         if len(plain) > MAX_CHARACTERS or not self._may_be(plain):
             return None

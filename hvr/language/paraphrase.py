@@ -120,7 +120,7 @@ class _Speaker:
         return "; ".join([*sentences, *self._differences()]) or NOTHING_LEFT
 
     def _differences(self) -> list[str]:
-        """Return sentences for pairs that must differ unless 'a second …' says so already."""
+        """Return a sentence for each pair that must differ, unless 'a second …' says so."""
         order = {name: n for n, name in enumerate(self._spoken)}
         pairs = [sorted(pair, key=lambda n: (order.get(n, -1), n)) for pair in self._apart]
         return [f"{self._name(one)} {APART}{self._name(other)}" for one, other in sorted(pairs)]
@@ -377,7 +377,7 @@ class _Speaker:
         return "; ".join((*shared, choice) if all(own) else shared)
 
     def _at_most(self, part: Exists) -> str | None:
-        """Rewrite a denial of several objects at once as 'at most …' if their literals agree."""
+        """Rewrite a denial of several objects at once as 'at most …'; return None if this fails."""
         literals: list[Expression] = []
         self._collect(part.body, literals)
         self._learn(part.variables)

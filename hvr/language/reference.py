@@ -170,6 +170,7 @@ class ReferentReading(Value):
         wanted: Whether adjectives request states instead of selecting objects.
         requires: Affordance that the referent of 'it' must have.
         condition: Condition that the verb achieves: 'open the closed fridge'.
+        moved: Whether the verb moves the things.
     """
 
     dishes: bool = False
@@ -274,7 +275,7 @@ class Referents:
     # --- known entities ------------------------------------------------------------------
 
     def _known_dish(self, dish: Dish) -> int | None:
-        """Return the vessel of a dish mentioned before: 'the coffee' after 'make coffee'."""
+        """Return the vessel of a dish mentioned before, such as 'the coffee', or None."""
         entities = self.draft.entities
         for number in range(len(entities) - 1, -1, -1):
             entity = entities[number]
@@ -442,7 +443,13 @@ class Referents:
     def _slices_spoken_of(
         self, thing: NounPhrase, count: int, reading: ReferentReading
     ) -> list[int]:
-        """Return the slices of a mentioned object: 'two slices of it', 'the slices' after a cut."""
+        """Return the slices of a mentioned object: 'two slices of it', 'the slices' after a cut.
+
+        Without one, the verb may determine the class, as in 'toast two slices'.
+
+        Raises:
+            LanguageError: The class is unclear.
+        """
         for group in self.draft.spoken(now=True):
             slices = [s for number in group if (s := self._slices_from(number, count)) is not None]
             if slices:
@@ -597,7 +604,10 @@ class Referents:
             draft.place([inner], vessel, word)
 
     def _is_ingredient(self, inner: int, vessel: int) -> bool:
-        """Drop a thing that the dish contains anyway ('with tomato' in a salad); return success."""
+        """Return whether a dish contains a thing anyway ('with tomato' in a salad), and drop it.
+
+        Another thing added to a dish becomes its pieces if it has any.
+        """
         draft = self.draft
         entity = draft.entities[inner]
         in_dish = [r.inner for r in draft.relations if r.outer == vessel and r.part]

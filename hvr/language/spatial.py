@@ -148,7 +148,13 @@ _NOT_FAR = 1.0
 def narrowed(
     inventory: Inventory, entity: Entity, chosen: tuple[str, ...]
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return the objects that satisfy an entity's conditions on nearby objects, and notes."""
+    """Return the objects that satisfy an entity's conditions on nearby objects, and notes.
+
+    A condition that no object satisfies is ignored, with a note.
+
+    Raises:
+        ImpossibleGoalError: The entity is a place given only by what is near it, and none fits.
+    """
     notes = []
     for near in entity.near:
         if entity.somewhere:

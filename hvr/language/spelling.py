@@ -58,7 +58,11 @@ class Corrected(Value):
 
 
 def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...]:
-    """Return the request with corrected words, once for each combination of candidates."""
+    """Return the request with corrected words, once for each combination of candidates.
+
+    Raises:
+        LanguageError: There are too many combinations.
+    """
     tokens = expanded(tokens, lexicon)
     options = [
         candidates(t, lexicon) or (t,)
@@ -123,7 +127,11 @@ def _known(token: str, lexicon: Lexicon) -> bool:
 
 
 def _plural(token: str, after: str, lexicon: Lexicon) -> str:
-    """Return the plural of a known noun that was written with an apostrophe: "two tomato's"."""
+    """Correct the plural of a known noun with an apostrophe: "two tomato's"; keep other words.
+
+    Args:
+        after: The next word; empty at the end.
+    """
     base = token.removesuffix("'s")
     owner = not _known(after, lexicon) or any(
         not isinstance(entry, FunctionWord) for entry in lexicon.entries.get((after,), ())
@@ -269,7 +277,7 @@ _SCRIPTS = {
 
 
 def language_of(tokens: Sequence[str], unknown: Sequence[str]) -> str:
-    """Return the likely language of a request, or '' for English.
+    """Return the likely language of a request, or '' if it may be English.
 
     Args:
         unknown: The words of the request that hvr's English lexicon does not contain.

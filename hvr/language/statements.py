@@ -42,8 +42,10 @@ class SceneStatement(Value):
 
     Args:
         every: Whether the statement is about all `things`, not just about one.
+        things: The objects that the statement is about.
         denied: Whether the statement is negated as a whole: 'no mug is clean'.
         predicate: The predicate, or None for a statement of mere existence.
+        positive: Whether the predicate is affirmed; False in 'the mug is not clean'.
         least: Minimum number of objects unless `every`: 'two mugs are clean'.
         also: Further statements that must hold: 'the mug and the plate are clean' makes two.
     """
@@ -129,13 +131,13 @@ class StatementJudge:
         return tuple(chosen)
 
     def things(self, thing: NounPhrase, *, anything: bool = False) -> tuple[str, ...]:
-        """Return the objects that a noun phrase can mean.
+        """Return the objects that a noun phrase can mean; empty if none fits the description.
 
         Args:
             anything: Whether "anything" includes furniture: 'is anything open?'
 
         Raises:
-            LanguageError: The phrase names no object of the scene.
+            LanguageError: The phrase names a missing object or is not a noun phrase.
         """
         if thing.kind == "name":
             if thing.text not in self.inventory.classes:
@@ -304,14 +306,22 @@ def _asked(text: str) -> tuple[str, ...]:
 
 
 def answer(text: str, reader: Reader, view: SceneView) -> QuestionAnswer:
-    """Return the answer to a question."""
+    """Return the answer to a question.
+
+    Raises:
+        LanguageError: The question was not understood.
+    """
     text = with_object_names(text, view.inventory, reader.taxonomy, reader.lexicon)
     (corrected, *_) = corrections(_asked(text), reader.lexicon)
     return _Questions(reader, view).answer(text, corrected.tokens)
 
 
 def read_statement(text: str, reader: Reader, view: SceneView) -> SceneStatement:
-    """Read a clause as a statement: 'there is an egg in the fridge'."""
+    """Read a clause as a statement: 'there is an egg in the fridge'.
+
+    Raises:
+        LanguageError: The clause was not understood.
+    """
     text = with_object_names(text, view.inventory, reader.taxonomy, reader.lexicon)
     (corrected, *_) = corrections(_asked(text), reader.lexicon)
     tokens = expand_idioms(corrected.tokens, reader.lexicon)
@@ -611,7 +621,11 @@ class _Questions:
         )
 
     def _why(self, statement: SceneStatement, found: bool) -> str:
-        """Name the objects that decide a statement, with their places."""
+        """Return a colon and the objects that make a statement true, with their places.
+
+        The result is empty if the statement is not true (`found`), or if the objects are obvious or
+        more than eight.
+        """
         yes: list[str] = []
         for part in statement.parts if found else ():
             if part.denied or part.every or not 1 < len(part.things) <= 8:
@@ -631,7 +645,11 @@ def _joined(statements: Iterable[SceneStatement]) -> SceneStatement:
 
 
 def _listed_things(cursor: Cursor, after: str, *, subject: bool = False) -> tuple[Things, bool]:
-    """Read things, and whether one of them is enough, as in 'a mug or a cup'."""
+    """Read things, and whether one of them is enough, as in 'a mug or a cup'.
+
+    Raises:
+        LanguageError: The list has both 'and' and 'or'.
+    """
     start = cursor.at
     things = read_things(cursor, after, listing=True, subject=subject)
     words = cursor.tokens[start : cursor.at]

@@ -74,7 +74,13 @@ class Wish(Value):
 
 
 class _Part(Value):
-    """A part of a sentence: what is kept of it, and what is left out."""
+    """A part of a sentence: what is kept of it, and what is left out.
+
+    Args:
+        sure: Whether the words left out certainly ask for nothing.
+        read: Whether the grammar reads the words kept.
+        link: The conjunction or punctuation before the part.
+    """
 
     words: tuple[str, ...]
     kept: tuple[str, ...]
@@ -90,9 +96,9 @@ _PAUSED = re.compile(r"\s*[:\u2013\u2014]\s+|\s-+\s|\.{2,}|\u2026|[()\"\u201c\u2
 def wishes(
     request: str, lexicon: Lexicon, reads: Callable[[str], bool] | None = None
 ) -> tuple[tuple[Wish, ...], bool]:
-    """Return the request without the words around its wish, and whether it denies a wish.
+    """Return the wishes in a request, a certain one first, and whether the request denies a wish.
 
-    The first way is the certain one, if there is one.
+    Very long requests, and those without words to leave out, give no wish.
 
     Args:
         reads: Whether a text is a wish; by default, whether the grammar reads it.
@@ -279,7 +285,7 @@ class _Sentence:
         return bool(self.cursor.function("then", at=at) or self.cursor.starts_thing(at))
 
     def _begins(self, start: int, at: int) -> tuple[str, ...]:
-        """Return the word, in its plain form, with which a wish can begin here."""
+        """Return the word, in its plain form, with which a wish can begin here; else ()."""
         word = self.cursor.word(at)
         gerund = word.endswith("ing") and self.cursor.kind(Verb, at)
         if gerund or self.cursor.verb(at) or self.cursor.split_verb(at):
@@ -310,7 +316,14 @@ class _Sentence:
     # --- frames ---------------------------------------------------------------------------
 
     def _asking(self, start: int, end: int, *, past: bool) -> bool | None:
-        """Return whether words before a wish ask for it: True, False to ask, None for no."""
+        """Return whether words before a wish ask for it.
+
+        Args:
+            past: Whether the wish begins with an inflected verb, as in 'i wish you washed the mug'.
+
+        Returns:
+            True if they certainly do, False if hvr must ask the user, None if they do not.
+        """
         words = self.cursor.tokens[start:end]
         text = " ".join(words) + " "
         if past and not re.search(r"\b(?:if|rather|time|wish|prefer)\b", text):
@@ -376,7 +389,15 @@ class _Sentence:
         return bool((cursor.named(at) or counts) and not bare)
 
     def _tail(self, start: int, end: int, praised: bool) -> bool | None:
-        """Return whether words after a wish, without a pause, add nothing to it."""
+        """Return whether words after a wish, without a pause, add nothing to it.
+
+        Args:
+            praised: Whether the wish is a gerund, as in 'putting the keys there helps us'.
+
+        Returns:
+            True if they certainly add nothing, False if hvr must ask the user, None if they add to
+            it.
+        """
         words = self.cursor.tokens[start:end]
         if words[-1] in OWNERS | LINKS:
             return None  # the phrase breaks off
@@ -422,7 +443,10 @@ class _Sentence:
         return _Part(words, (), asides, verdict)
 
     def _is_remark(self, start: int, end: int) -> bool | None:
-        """Return whether a phrase asks for nothing: True, False to ask, None for no."""
+        """Return True if a phrase certainly asks for nothing, and None if it may ask for something.
+
+        Return False if hvr must ask the user.
+        """
         cursor = self.cursor
         while start < end - 1 and cursor.word(start) in OPENINGS:
             start += 1

@@ -96,7 +96,11 @@ class Adjunct(Value):
 
 
 class Predication(Value):
-    """A statement about things: 'clean', 'on the table', 'washed and put away'."""
+    """A statement about things: 'clean', 'on the table', 'washed and put away'.
+
+    Args:
+        serve: Whether the word 'served' occurs.
+    """
 
     adjectives: tuple[Adjective, ...] = ()
     adjuncts: tuple[Adjunct, ...] = ()
@@ -193,6 +197,9 @@ def how_many(thing: NounPhrase, group: bool) -> int:
     """Return the number of objects that a phrase means; 0 for all, -1 for some.
 
     'The cutlery' and 'the plates' mean all, 'plates' some, 'a plate' one.
+
+    Args:
+        group: Whether the noun stands for several classes.
     """
     determiner = thing.determiner
     if determiner.count is not None:

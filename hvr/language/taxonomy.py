@@ -91,6 +91,7 @@ class Manner(Value):
     """A way to achieve a state or provide a liquid.
 
     Args:
+        achieves: Predicate that becomes true.
         needs: Classes of which at least one object must be available.
         asked_by: Classes that request the state when the request names them as a means.
         goes_into: Classes; the object must fit in or on at least one of them.
@@ -311,7 +312,11 @@ class Taxonomy:
         return self.wants(condition, SLICED)
 
     def state(self, role: str) -> str:
-        """Return the condition on `?x` for the state with a role."""
+        """Return the condition on `?x` for the state with a role.
+
+        Raises:
+            LanguageError: The world has no such state.
+        """
         predicate = self.roles.predicate(role)
         if predicate is None:
             raise LanguageError(f"nothing can be {role} in this world")
@@ -446,7 +451,7 @@ class Taxonomy:
         return {p: c for c in sorted(self._types) if (p := self.pieces(c)) is not None}
 
     def more_exact(self, object_class: str) -> tuple[str, ...]:
-        """Return the classes with a more specific name: 'butter knife' for 'knife'."""
+        """Return the portable classes with a more specific name: 'butter knife' for 'knife'."""
         label = f" {self.label(object_class)}"
         return tuple(c for c in self.portable if self.label(c).endswith(label))
 

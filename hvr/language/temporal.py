@@ -137,6 +137,7 @@ class TimedRequest(Value):
             ('until'), or ''.
         first: Conditions to establish before anything else.
         lasting: Constraints that may be violated before `first` holds.
+        constraints: Constraints that hold from the start.
         due: Whether a reaction is required now, although the rest of the request is empty.
         held: A state that must hold until the end: 'switch it on while holding the book'.
     """
@@ -260,7 +261,11 @@ def _is_about(condition: Sequence[str]) -> bool:
 def _condition_first(
     right: tuple[str, ...], kind: str, words: TimedWords
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Split 'the fridge is open, close it, and wash the mug' into its three parts."""
+    """Split 'the fridge is open, close it, and wash the mug' into its three parts.
+
+    Raises:
+        HvrError: No split has a condition that can be read.
+    """
     marks = [n for n, token in enumerate(right) if token in {",", "then"}]
     others = [n for n in range(1, len(right)) if n not in marks]
     refusal: HvrError | None = None

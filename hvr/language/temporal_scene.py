@@ -235,7 +235,12 @@ class SceneWords:
         return parse_formula(text, self.reader.domain, self._objects, file="<condition>")
 
     def _wanted(self, text: str, *, staged: bool = False) -> str:
-        """Return the state that a clause requests, or the state of its last stage if `staged`."""
+        """Return the state that a clause requests, or the state of its last stage if `staged`.
+
+        Raises:
+            AmbiguousError: The clause has several readings.
+            LanguageError: The clause was not understood or, unless `staged`, has several stages.
+        """
         goals = self.reader.goals(text, self.inventory)
         if len(goals) > 1:
             raise AmbiguousError(tuple("; then ".join(goal.paraphrase) for goal in goals))
@@ -383,7 +388,7 @@ def _replaced(text: str, name: str, other: str) -> str:
 
 
 def _as_wish(text: str) -> str:
-    """Turn a statement into a wish, such as 'the cup should be full'."""
+    """Turn a statement into a wish, such as 'the cup should be full'; empty without 'is'."""
     words = text.split()
     at = next((n for n, word in enumerate(words) if word in {"is", "are"}), None)
     return " ".join((*words[:at], "should", "be", *words[at + 1 :])) if at else ""

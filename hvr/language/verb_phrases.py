@@ -536,7 +536,10 @@ class Interpreter:
     def _in_what_holds_them(
         self, group: NounGroup, things: list[int], places: list[tuple[int, str]]
     ) -> list[int]:
-        """Return the dish that 'it' refers to: 'put the egg in the pan and put it on the stove'."""
+        """Return the dish if 'it' means the dish that holds the things, else the things.
+
+        An example is 'put the egg in the pan and put it on the stove'.
+        """
         pronoun = len(group.things) == 1 and group.things[0].text == "it"
         vessels = {
             r.outer

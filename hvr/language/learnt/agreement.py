@@ -83,7 +83,7 @@ class EndStates:
         return frozenset(map(_predicate, parts))
 
     def entails(self, one: Goal, other: Goal) -> bool:
-        """Return whether one goal entails another; False if undecided for several stages."""
+        """Return whether one goal entails another; False if hvr cannot decide it."""
         if one.stages == other.stages:
             return True
         if any(s.constraints for s in other.stages) and _kept(one) != _kept(other):
@@ -257,7 +257,7 @@ def agreed(
 
 
 def marked(goal: Goal, p: float, head: str) -> Goal:
-    """Add a note that the learnt reader has read the goal, with its probability."""
+    """Return the goal with the learnt reader as its reader, and a note with the probability."""
     note = f"read by the learnt reader, {100 * p:.0f} % sure"
     return goal.replace(notes=(note, *goal.notes), reader=f"learnt {head}")
 

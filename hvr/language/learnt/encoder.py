@@ -41,7 +41,7 @@ class WordPieces:
             raise DataFileError(f"{vocabulary}: not a vocabulary: {missing[0]} is missing")
 
     def numbers(self, text: str) -> list[int]:
-        """Return the piece ids of a sentence, including the begin and end marks."""
+        """Return the first `MAX_PIECES` piece ids of a sentence, with the begin and end marks."""
         pieces = [piece for word in _words(text) for piece in self._pieces(word)]
         marked = [_BEGIN, *pieces[: MAX_PIECES - 2], _END]
         return [self._numbers[piece] for piece in marked]

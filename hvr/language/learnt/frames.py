@@ -181,7 +181,7 @@ _BEGIN, _END = "<", ">"
 
 
 def grams(text: str) -> list[str]:
-    """Return the distinct words and bigrams of a sentence, sorted."""
+    """Return the distinct words and bigrams of a sentence, with marks at both ends, sorted."""
     words = _WORD.findall(text.lower())
     marked = [_BEGIN, *words, _END]
     return sorted({*words, *map(" ".join, pairwise(marked))})
@@ -202,6 +202,6 @@ class Ngrams:
         self._rarity, self._table, self._bias = rarity, table, bias
 
     def scores(self, text: str) -> Array:
-        """Return the contribution of a sentence's n-grams to each score."""
+        """Return the scores of a sentence by its known n-grams, including the bias."""
         found = [self._numbers[gram] for gram in grams(text) if gram in self._numbers]
         return shares(self._rarity[found]) @ self._table[found] + self._bias

@@ -121,7 +121,7 @@ class Head:
         self._labels = dict(zip(shipped, self.weights["labels"], strict=True))
 
     def label_vectors(self, labels: Sequence[str]) -> Array:
-        """Return the vectors of labels, cached or computed."""
+        """Return the vectors of labels, as projected by the head."""
         new = [label for label in labels if label not in self._labels]
         self._labels.update(zip(new, self._encoder.sentences(new), strict=True))
         vectors = self._np.stack([self._labels[label] for label in labels])
@@ -213,6 +213,7 @@ class Calibration:
     Args:
         here: Weight of the log probability among the classes of the scene.
         anywhere: Weight of the log probability among all classes.
+        shift: Constant term.
     """
 
     here: float = 1.0
@@ -251,7 +252,7 @@ class Space:
         self._cut = frozenset(c for c, k in pairs if k and taxonomy.pieces(c))
 
     def ranked(self, scores: FrameScores, here: frozenset[str]) -> list[ScoredFrame]:
-        """Return the frames with classes of the scene, most likely first."""
+        """Return the frames, most likely first; only with classes of `here` if so restricted."""
         if not self._restricted:
             here = frozenset(self._classes)
         fills = {slot: list(self._filled(scores.pointers[slot], slot, here)) for slot in POINTERS}
