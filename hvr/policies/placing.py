@@ -289,7 +289,10 @@ class PlacingCondition(Value):
 
 
 class Placing:
-    """Checks whether the objects of a goal fit in their places; ignores end-state preferences."""
+    """Checks whether the objects of a goal fit in their places; ignores end-state preferences.
+
+    The methods take the `names` of the objects in the planning problem.
+    """
 
     def __init__(self, wanted: Formula, inventory: Inventory) -> None:
         self._wanted = wanted
@@ -336,7 +339,7 @@ class Placing:
                 )
 
     def _too_small(self, place: str, thing: str) -> bool:
-        """Return whether a place is predicted to be too small and a larger one has refused."""
+        """Return whether a place is predicted too small and one at least as large has refused."""
         if self._room.could_take(place, thing):
             return False
         known = self._inventory.classes

@@ -188,7 +188,7 @@ def _changing(planned: Planned) -> frozenset[str]:
 
 
 def _assumed(run: RunComponents, contingency: Contingency, truth: bool) -> Iterable[Atom]:
-    """Yield the place of each unseen object for which the condition has the value `truth`."""
+    """Yield each unseen object's place for which the condition has the truth value `truth`."""
     statement = contingency.statement
     assert isinstance(statement, SceneStatement)
     judge = _judge(run)

@@ -76,7 +76,7 @@ class Run(JsonObject):
 
     @property
     def reading(self) -> tuple[str, ...]:
-        """The request as hvr understood it, one sentence per stage."""
+        """The request as hvr understood it, one sentence per stage; empty without a goal."""
         return self.goal.paraphrase if self.goal else ()
 
     @property

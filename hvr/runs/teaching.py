@@ -125,7 +125,10 @@ class Lesson:
 
 
 def half_of(kind: str, key: str, share: float) -> str:
-    """Return the split of a task or scene, which depends only on its key; `share` are held out."""
+    """Return the split of a task or scene, which depends only on its key.
+
+    `share` is the share of the split `held-out`.
+    """
     digest = hashlib.sha256(f"{kind}\0{key}".encode()).digest()
     return HELD_OUT if int.from_bytes(digest[:8]) < share * 2**64 else TRAIN
 

@@ -229,7 +229,7 @@ class GoalWriting:
 
 
 def _ends(checked: CheckedGoal, number: int, taxonomy: Taxonomy) -> list[str]:
-    """Return a stage's end-state preferences, except those that contradict the goal."""
+    """Return the end-state preferences of stage `number` that do not contradict the goal."""
     holding, exempt, left = False, set[str](), end_predicates(taxonomy)
     for literal in checked.stages[number]:
         holding = holding or (literal.predicate == "holding" and literal.holds)

@@ -377,7 +377,7 @@ class AgentWriting:
 def make_writing(
     equipment: Equipment, request: str, predicted: PredictedWorld, constraints: Sequence[str] = ()
 ) -> Writing | AgentWriting:
-    """Return a plan writer for the equipment's settings."""
+    """Return a plan writer for the equipment's settings; it respects the PDDL `constraints`."""
     kind = AgentWriting if equipment.settings.agent else Writing
     return kind(equipment, request, predicted, constraints)
 

@@ -153,7 +153,10 @@ def _contradiction(macro: MacroAction) -> str:
 
 
 def describe_macros(macros: Sequence[MacroAction], shown: Collection[int] | None = None) -> str:
-    """Return macro actions as prompt text; only those in `shown` (1-based) have conditions."""
+    """Return macro actions as prompt text.
+
+    Conditions are given for those whose 1-based numbers are in `shown`, or for all if it is None.
+    """
     lines = []
     for number, macro in enumerate(macros, start=1):
         lines.append(f"{number}. {macro.name}")

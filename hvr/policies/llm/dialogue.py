@@ -129,7 +129,7 @@ class Dialogue:
         return texts
 
     def request(self, prompt: str, form: AnswerForm | None = None, **values: str) -> Request:
-        """Return the request for a prompt; `knowledge` is left out if it does not fit."""
+        """Return the request for a prompt; the value `knowledge` is dropped if it does not fit."""
         if values.get("knowledge") and not self.fits(prompt, **values):
             values["knowledge"] = ""
         if form is None:
@@ -152,7 +152,7 @@ class Dialogue:
         return _clean(self.model.answer(request).data)
 
     def fits(self, prompt: str, **values: str) -> bool:
-        """Return whether a prompt and its answer fit into `MIN_CONTEXT`."""
+        """Return whether a prompt and its longest answer fit into `MIN_CONTEXT` tokens."""
         tokens = count_tokens(self.prompts[prompt].fill(values))
         return tokens + MAX_TOKENS[prompt] <= MIN_CONTEXT
 

@@ -295,7 +295,7 @@ class LLMPolicy(Policy[str]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """Return a plan that opens a place, without asking the model."""
+        """Return a plan that opens a place, without asking the model; see `Policy.opening`."""
         del stage  # in words: its constraints are unknown
         return self._symbolic.opening(place, closing, Stage("(and)"), graph, inventory)
 
@@ -307,7 +307,7 @@ class LLMPolicy(Policy[str]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """Return a plan that goes to an object, without asking the model."""
+        """Return a plan that goes to an object, without asking the model; see `Policy.visiting`."""
         del stage
         return self._symbolic.visiting(thing, closing, Stage("(and)"), graph, inventory)
 

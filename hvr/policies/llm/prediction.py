@@ -156,7 +156,12 @@ class PredictedWorld(ABC):
     def named_in(
         self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return the objects that a macro action names; empty if it names none."""
+        """Return the objects for a macro action that names some; empty if it names none.
+
+        Args:
+            known: Objects of the whole task, from which others may be added.
+            expansion: Whether to add the objects on which the named ones depend.
+        """
         del text, known, embedder, expansion
         return ()
 
@@ -164,7 +169,10 @@ class PredictedWorld(ABC):
     def with_named(
         self, texts: Iterable[str], known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return the known objects and those named in some texts."""
+        """Return the known objects and those named in some texts.
+
+        With `expansion`, the objects on which the latter depend are added.
+        """
 
     # Planner tasks ------------------------------------------------------------------------
 

@@ -140,7 +140,7 @@ def _base(text: str) -> str:
 
 
 def decided(text: str, structured: bool) -> str:
-    """Add `+structured` to a setting for `structured` answers unless it names their form."""
+    """Add `+structured` to a setting if `structured`, unless it names the form or is `AGENT`."""
     open_ = "structured" not in text.lower() and "constrained" not in text.lower()
     return f"{text}+structured" if open_ and structured and not is_agent(text) else text
 

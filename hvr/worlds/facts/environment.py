@@ -274,7 +274,7 @@ class WorldFault(StrEnum):
 
 @dataclass(frozen=True)
 class FaultRule:
-    """A fault that occurs with probability `rate`, at the 1-based `step` or, if None, at any."""
+    """A fault that occurs with probability `rate` at the 1-based `step`; None means every step."""
 
     kind: WorldFault
     rate: float = 1.0

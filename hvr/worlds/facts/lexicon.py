@@ -97,7 +97,10 @@ def words_of(name: str) -> str:
 
 
 def derived_clauses(predicate: Predicate) -> tuple[str, str]:
-    """Return a clause that states a predicate and one that denies it, derived from its name."""
+    """Return a clause that states a predicate and one that denies it, derived from its name.
+
+    Examples are "{0} is full" and "{0} is not full", in which {0} is the first argument.
+    """
     words = words_of(predicate.name)
     places = [f"{{{number}}}" for number in range(len(predicate.parameters))]
     if not places:

@@ -35,7 +35,7 @@ ROBOT = "robot"
 
 
 def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement]:
-    """Return the types, states, places, held object and robot pose in an event as statements."""
+    """Return types, states, places, held object and robot pose as (subject, field, value)."""
     facts: set[Statement] = set()
     for entry in metadata["objects"]:
         name = name_of(names, entry["objectId"])
@@ -206,7 +206,7 @@ class Obstacles:
         self._blocked: dict[str, tuple[str, Any, Trigger]] = {}
 
     def occupy(self, receptacle: str, thing: str, trigger: Trigger) -> None:
-        """Refuse to put anything into the receptacle as long as it contains the object."""
+        """Refuse to put anything into the receptacle as long as it contains `thing`."""
         self._occupied[receptacle] = (thing, trigger)
 
     def block(self, target: str, blocker: str, trigger: Trigger) -> None:

@@ -132,7 +132,7 @@ def fabricated_event(name: str, success: bool, message: str) -> Event:
 
 
 def combined_event(now: Event, answer: Event) -> Event:
-    """Return the room of event `now` with the reply to an action in event `answer`."""
+    """Return an event with the room of event `now` and the reply to an action of `answer`."""
 
     def metadata() -> dict[str, Any]:
         return {**now.metadata, **{key: answer.metadata.get(key) for key in _ANSWER}}
@@ -145,7 +145,7 @@ def misreporting_lens(wrong: tuple[str, str, Any]) -> Lens:
 
 
 def event_through(event: Event, lens: Lens) -> Event:
-    """Return an event whose metadata passes through a lens when it is read."""
+    """Return an event whose metadata `lens` converts on first access."""
     return Event(lambda: lens(event.metadata), event.success)
 
 

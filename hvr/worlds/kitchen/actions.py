@@ -292,7 +292,10 @@ def interactable_poses(world: KitchenState, context: Context, args: Args) -> Res
 
 
 def positions_of_interaction(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `PositionsFromWhichItemIsInteractable`: return the fields of the poses as lists."""
+    """Execute `PositionsFromWhichItemIsInteractable`.
+
+    Return the poses of `GetInteractablePoses` as one list per field.
+    """
     query = {"objectId": args["objectId"], "horizons": [number(args, "horizon", 30.0)]}
     _, found = interactable_poses(world, context, {**args, **query})
     return world, {

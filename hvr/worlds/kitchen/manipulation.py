@@ -258,7 +258,7 @@ def move_held(world: KitchenState, _context: Context, args: Args) -> Result:
 
 
 def move_along(world: KitchenState, _context: Context, args: Args, *, axis: Vec) -> Result:
-    """Execute `MoveHeldObjectAhead` or a similar action that moves the hand along one axis."""
+    """Execute `MoveHeldObjectAhead` or a similar action that moves the hand along `axis`."""
     length = number(args, "moveMagnitude", 0.0)
     if length <= 0.0:
         raise ActionFailedError("ArgumentOutOfRangeException: moveMagnitude must be > 0")

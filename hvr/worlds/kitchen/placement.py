@@ -287,7 +287,11 @@ def free_spots(
 def landing(
     world: KitchenState, room: Room, x: float, z: float, below: float, thing_id: str
 ) -> KitchenObject:
-    """Return the highest surface below the height `below` at (x, z), or else the floor."""
+    """Return the highest surface below the height `below` at (x, z), or else the floor.
+
+    Surfaces of the object `thing_id` and its contents, and those in closed receptacles,
+    do not count.
+    """
     best: KitchenObject | None = None
     ignored = {thing_id, *world.things.deep_contents(thing_id)}
     for object_id, candidate in world.things.items():

@@ -51,7 +51,7 @@ CAMERA_PLANES = MappingProxyType({"cameraNearPlane": 0.01, "cameraFarPlane": 20.
 
 
 def initialize(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `Initialize`: set grid, reach and image size; the scene stays unchanged."""
+    """Execute `Initialize`: set grid, reach, view and image size; the scene is unchanged."""
     try:
         settings = initialized(world.settings, args)
         if "rotateStepDegrees" in args and settings.snap_to_grid and settings.rotate_step % 90.0:

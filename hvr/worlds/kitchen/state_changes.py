@@ -214,7 +214,7 @@ def empty(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def use_up(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `UseUpObject`; it fails for all objects of the packaged kitchens."""
+    """Execute `UseUpObject`; it fails for all objects of the packaged scenes."""
     thing = target(world, context, args)
     if not thing.can("canBeUsedUp"):
         raise ActionFailedError(f"{thing.spec.name} does not have CanBeUsedUp property!")
@@ -293,7 +293,7 @@ def _at_work(things: KitchenObjects, room: Room) -> list[KitchenObject]:
 def _cool(
     world: KitchenState, changed: dict[str, KitchenObject], zones: Mapping[str, str], time: float
 ) -> Mapping[str, float]:
-    """Return when each object outside all `zones` returns to room temperature."""
+    """Return when each object outside the hot and cold `zones` returns to room temperature."""
     # Objects that have returned by now are added to `changed`.
     settings = world.settings
     if not settings.decays:

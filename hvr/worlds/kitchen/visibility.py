@@ -39,7 +39,7 @@ Point = tuple[float, float]
 
 
 class Room:
-    """The unchanging part of a scene."""
+    """The static part of a scene."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene

@@ -197,7 +197,7 @@ class _Robot:
             todo.extend(direct_parents(outer, entries, self.held))
 
     def path_lengths(self) -> Callable[[float, float], float]:
-        """Return a function from a point to its distance in grid moves, large if unreachable."""
+        """Return a function from a point to its distance in grid moves, over 999 if unreachable."""
         points = {(_cell(p["x"]), _cell(p["z"])) for p in self.ask("GetReachablePositions")}
         agent = self.metadata["agent"]["position"]
         start = (_cell(agent["x"]), _cell(agent["z"]))

@@ -281,7 +281,8 @@ def read_exact_actions(
     """Return the actions in an answer to a prompt with known names, and a note on unusual formats.
 
     The English parser takes precedence, unless it finds only a part of a plan in exact notation.
-    Facts with one of the `predicates` are not steps.
+    Facts with one of the `predicates` are not steps. `arities` gives the number of arguments of
+    each action.
     """
     read = unmark_actions(read_actions(mark_actions(text, arities, objects)))
     calls = [(action.name.lower(), tuple(map(str.lower, action.args))) for action in read.actions]
@@ -309,7 +310,10 @@ def read_exact_actions(
 
 
 def mark_actions(text: str, arities: Mapping[str, int], objects: Container[str]) -> str:
-    """Mark the actions in exact notation, so that the English parser reads them as imperatives."""
+    """Mark the actions in exact notation, so that the English parser reads them as imperatives.
+
+    `arities` gives the number of arguments of each action.
+    """
 
     def plain(match: re.Match[str]) -> str:
         words = [w for w in re.split(r"[\s,]+", match["body"].strip().lower()) if w]
