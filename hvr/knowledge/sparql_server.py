@@ -240,7 +240,7 @@ class SparqlServer:
     def solutions(
         self, sparql: str, graphs: Sequence[str] = ()
     ) -> tuple[tuple[str, ...], Iterator[tuple[Node | None, ...]]]:
-        """Return the column names of a result, and its rows as terms."""
+        """Return the column names of a query's result, and its rows as terms (None if unbound)."""
         # On one line, so that line numbers in the server's errors match the query.
         prologue = " ".join(f"PREFIX {name}: <{iri}>" for name, iri in PREFIXES.items())
         fields = [("query", f"{prologue} {sparql}"), *(("default-graph-uri", g) for g in graphs)]

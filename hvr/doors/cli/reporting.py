@@ -125,7 +125,11 @@ def add_report_arguments(
 def read_reports(
     given: argparse.Namespace, settings: dict[str, Any], formats: Collection[str] = FORMATS
 ) -> Reports:
-    """Return the reports requested on the command line and in the settings."""
+    """Return the reports requested on the command line and in the settings.
+
+    Raises:
+        UsageError: A format is unknown or lacks its file, or formats contradict each other.
+    """
     texts: Sequence[str] = given.format or settings.get("format", ())
     if getattr(given, "json", False):
         if given.format and any("=" not in text and text != "json" for text in given.format):
@@ -192,6 +196,10 @@ def read_settings(folder: Path, section_name: str = SECTION) -> dict[str, Any]:
 
     Returns:
         The values by name, with `_` instead of `-`; empty if there is no file or section.
+
+    Raises:
+        UsageError: A setting is unknown or has an unsuitable value.
+        DataFileError: The file cannot be read.
     """
     file = _nearest(folder)
     if file is None:

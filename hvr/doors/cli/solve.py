@@ -88,6 +88,7 @@ def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedP
 
     Raises:
         LanguageError: The goal is empty, or hvr does not understand it (unless `by_model`).
+        UsageError: The world's own environment cannot pursue several goals.
     """
     from hvr.execution.facts.sentences import problem_for
     from hvr.knowledge.world_file import find_world, is_trusted

@@ -175,7 +175,11 @@ PLANNING = "planning.json"
 def model_planner(
     args: argparse.Namespace, posed: PosedProblem, listen: Callable[[Any], None] | None
 ) -> ModelPlanner:
-    """Return the language model that the arguments name, which plans for the goal in words."""
+    """Return the language model that the arguments name, which plans for the goal in words.
+
+    Raises:
+        UsageError: `--planner` or `--optimal` is also given.
+    """
     for name in ("planner", "optimal"):
         if getattr(args, name):
             raise UsageError("this option cannot be combined with --llm", field=name)
@@ -197,7 +201,11 @@ def _described(posed: PosedProblem) -> DescribedWorld:
 
 
 def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, PosedProblem, Meter]:
-    """Return the given problem, the problem with the model's goal, and the model's usage meter."""
+    """Return the given problem, the problem with the model's goal, and the model's usage meter.
+
+    Raises:
+        UsageError: The model is simulated, and hvr does not understand the goal in words.
+    """
     posed = posed_problem(args, by_model=True)
     choice = model_choice(args)
     if not posed.known and str(choice.spec).partition(":")[0] == SIMULATED:

@@ -133,6 +133,10 @@ def _results(
     """Open the results of a problem set; yield the existing rows, and a function to append one.
 
     Without a folder, there are no rows, and the function does nothing.
+
+    Raises:
+        UsageError: Another process uses the folder, or it has other contents or other options.
+        DataFileError: The folder cannot be written, or a row is malformed.
     """
     if folder is None:
         yield {}, lambda _: None

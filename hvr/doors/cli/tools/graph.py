@@ -57,7 +57,11 @@ def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
 
 
 def meaning_names(args: argparse.Namespace) -> MeaningNames:
-    """Return the names of the parameters' meanings; there are none if only logs are given."""
+    """Return the names of the parameters' meanings; there are none if only logs are given.
+
+    Raises:
+        UsageError: Neither descriptions of tools nor logs are given.
+    """
     from hvr.tools.catalogue.schema import Catalogue
     from hvr.tools.navigation.graph_log import MeaningNames
 

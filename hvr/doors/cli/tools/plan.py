@@ -181,7 +181,11 @@ def load_experience(opened: OpenedRequest, graph: Path | None, *, write: bool = 
 def given_values(
     texts: Sequence[str], found: Sequence[ParameterMeaning], goals: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the values of NAME=VALUE options by meaning; see `meaning_of` for `goals`."""
+    """Return the values of options by meaning; see `meaning_of` for `goals`.
+
+    Raises:
+        UsageError: A text does not have the form NAME=VALUE, or its name is ambiguous or misspelt.
+    """
     values = {}
     for text in texts:
         name, equals, value = text.partition("=")

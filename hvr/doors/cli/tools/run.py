@@ -102,7 +102,7 @@ class ToolRunFolder:
 
 @contextmanager
 def keep_run(folder: Path | None, about: Mapping[str, Any]) -> Iterator[ToolRunFolder | None]:
-    """Record a run in a folder, even if it is aborted; without a folder, record nothing."""
+    """Record a run in a folder, even if it is aborted; without a folder, yield None."""
     if folder is None:
         yield None
         return
