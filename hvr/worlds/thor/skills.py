@@ -266,7 +266,7 @@ class _Robot:
         raise _RefusedError(self.steps[-1].error)
 
     def companions(self, entry: Mapping[str, Any]) -> tuple[list[Box], list[Box]]:
-        """Return the boxes that must be, and those that should be, in reach along with an object.
+        """Return the boxes that should be in reach along with an object: important and other ones.
 
         A basin goes with its faucet and a burner with its knob, and vice versa. A receptacle goes
         with its contents, and an object with its openable receptacles.
@@ -433,6 +433,9 @@ def perform(
     a place that also has its faucet, basin, knob or burner in reach, is at most 1.0 m away, sees
     most of the object's contents, and has the shortest path. Objects in closed receptacles are
     refused.
+
+    `put_on` and `put_in` try other places if AI2-THOR finds no free position. `toggle_on` and
+    `toggle_off` switch a burner by its knob. `drop_obj` turns around first.
 
     `slice_obj` needs a Knife or ButterKnife in the hand. `crack_obj` breaks a held egg and takes
     the cracked egg into the hand; any other egg is cracked in place. `pour` fills the second object
