@@ -48,6 +48,7 @@ class Belief:
 
     Args:
         scene: Every known object in its believed state.
+        seen: Names of the objects that are currently in view.
         last_seen: Step in which each object was last seen, 0 before the first step. Objects that
             were never seen are absent.
     """
@@ -83,9 +84,10 @@ def not_enclosed(scene: SceneGraph) -> frozenset[str]:
 def seen_objects(
     scene: SceneGraph, visible: Collection[str], large: Collection[str]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the visible objects, and the receptacles whose contents are completely visible.
+    """Return the objects in view, and the receptacles whose contents are completely in view.
 
-    Receptacles in `large` are too long to be seen as a whole.
+    The held object and the contents of these receptacles count as in view. Receptacles in `large`
+    are too long to be seen as a whole.
     """
     seen = set(visible)
     if scene.held is not None:
@@ -123,7 +125,7 @@ def update_belief(
     """Return the belief after an action: seen objects as observed, unseen objects as predicted.
 
     An object that was believed to be in a receptacle of `whole` but is not seen in it has no known
-    place.
+    place; neither has an object that was believed to be in the hand.
 
     Args:
         whole: Receptacles whose contents are completely visible.
@@ -309,7 +311,9 @@ def contradicted(
     actions: Iterable[GroundAction],
     hidden: Callable[[Atom_pddl | FunctionTerm], bool],
 ) -> list[Revision]:
-    """Return the smallest sets of beliefs whose retraction makes some of the actions inapplicable.
+    """Return the smallest sets of beliefs whose retraction makes all of the actions inapplicable.
+
+    The result is empty if there is none; if there are many, only the first ones are returned.
 
     Args:
         hidden: Returns whether a fact or number is only believed, not observed.

@@ -227,8 +227,8 @@ class UnexplainedDifferences:
     def effects(self) -> list[Expression]:
         """Return the literals that the action should have made true.
 
-        A `near` literal is included only if the action names its object; other `near` facts depend
-        on the robot's position.
+        A `near` fact is included only if it became true and the action names its object; other
+        `near` facts depend on the robot's position.
         """
         before, after = self.expected.before, self.expected.after
         new: list[Expression] = [

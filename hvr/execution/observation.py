@@ -186,6 +186,8 @@ class Observed:
         seen: Names of the objects seen now; None means all.
         whole: Receptacles whose whole contents are seen now.
         last_seen: Last step before this one in which each object was seen.
+        success: Whether the environment reported success.
+        error: The environment's error message.
         gained: New atoms about objects outside the plan.
         lost: Atoms about objects outside the plan that no longer hold.
         unmet: Precondition literals of a failed action that do not hold in `atoms`.

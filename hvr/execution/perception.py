@@ -137,7 +137,13 @@ class NoiseFilter:
     def settle(
         self, expected: SceneGraph, first: View, look: Callable[[], View]
     ) -> tuple[View, int]:
-        """Observe until all surprises are decided; return the view and the number of looks."""
+        """Observe until all surprises are decided, or at most `MAX_LOOKS` times.
+
+        Undecided surprises are rejected.
+
+        Returns:
+            The view, and the number of further observations.
+        """
         ballot = _Ballot(expected, first)
         if ballot.open or self._told:
             for _ in range(MAX_LOOKS):
@@ -337,7 +343,10 @@ class Sightings:
         self.looks += 1
 
     def doubt(self, surprises: Iterable[_Key], confirmed: Collection[_Key]) -> None:
-        """Add surprising readings to `doubted`, and remove confirmed ones."""
+        """Remove confirmed readings from `doubted`, and add surprising ones.
+
+        Readings of attributes that change by themselves are not added.
+        """
         new = frozenset(key for key in surprises if key[1] not in _DRIFTING)
         self.doubted = self.doubted.difference(confirmed) | new
 
@@ -421,7 +430,7 @@ class Perception:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """Portable objects without a believed place."""
+        """Whole portable objects without a believed place; empty if the robot sees everything."""
         if self.sensors.sight is Sight.OMNISCIENT:
             return ()
         return tuple(
@@ -435,12 +444,15 @@ class Perception:
 
     @property
     def unopened(self) -> tuple[str, ...]:
-        """Closed receptacles into which the robot has never looked."""
+        """Closed receptacles into which the robot has never looked; only with `Sight.DOORS`."""
         return self.inside_unseen if self.sensors.sight is Sight.DOORS else ()
 
     @property
     def inside_unseen(self) -> tuple[str, ...]:
-        """Closed receptacles into which the robot has not looked since the start."""
+        """Closed receptacles without lids that the robot has not looked into since the start.
+
+        There are none if the robot sees everything.
+        """
         if self.sensors.sight is Sight.OMNISCIENT:
             return ()
         # What is known of the room from before the run may have changed behind a closed door.
@@ -510,7 +522,7 @@ class Perception:
         """Return whether the robot has seen an object in or after a step.
 
         A surprising reading counts only after confirmation, since the sensor may misread several
-        times in a row.
+        times in a row. The held object and unknown objects are always fresh.
         """
         if self.sensors.sight is Sight.OMNISCIENT or name not in self.scene.objects:
             return True
@@ -542,7 +554,10 @@ class Perception:
         return atom.predicate in known and atom.args[0] in self.scene.objects
 
     def look_around(self, step: int) -> tuple[str, ...]:
-        """Turn around at eye level and looking down; return the lost objects that were found."""
+        """Turn around at eye level and looking down; return the lost objects that were found.
+
+        With `Sight.DOORS`, the robot turns only if a reading is doubted.
+        """
         doubted = self.history.doubted
         if self.sensors.sight is Sight.DOORS and not doubted:
             return ()  # turning reveals nothing new

@@ -70,7 +70,7 @@ class Impasse(Value):
         return self.why or " ".join(f.explanation for f in self.failures)
 
     def if_it_works(self, *first: GroundAction) -> Steps | None:
-        """Return `first` and the remaining steps, or None if they do not reach the goal."""
+        """Return `first` and the remaining steps, or None if they are not a valid plan."""
         steps = (*first, *self.rest)
         return steps if Validator(self.task, state=self.state).check(steps).valid else None
 
@@ -153,9 +153,11 @@ def crowded_place(
 ) -> tuple[str, tuple[str, ...]]:
     """Return the place that lacks room (empty if no place does), and the objects to move away.
 
-    Objects that the plan has placed or will use are not moved.
+    There are at most `MAX_MOVED` of them. Objects that the plan has placed or will use are not
+    moved.
 
     Args:
+        relevant: Objects that the plan has placed or will use.
         new: Whether to move only objects named by the deviations, which have just arrived.
     """
     place = next((f.objects[0] for f in impasse.failures if f.kind is DeviationKind.OCCUPIED), "")

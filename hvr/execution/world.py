@@ -256,7 +256,10 @@ class World:
         return SceneMonitor(self, planned, constraints, aside=aside)
 
     def scope(self, planned: Planned) -> Task:
-        """See `ExecutionWorld.scope`: all objects of the types that constraints quantify over."""
+        """See `ExecutionWorld.scope`: all objects of the types that constraints quantify over.
+
+        If these are too many to watch, the plan's task is returned.
+        """
         task, kept = planned.task, planned.problem.constraints
         quantified = [p for p in walk(kept) if isinstance(p, Exists | Forall)]
         kinds = {kind for part in quantified for v in part.variables for kind in v.types}
@@ -441,7 +444,7 @@ class World:
     def retract(
         self, action: GroundAction, state: State, observed: Observed, *, again: bool
     ) -> Revision | None:
-        """Retract the cheapest beliefs that contradict a refusal, and return them.
+        """Retract the cheapest beliefs that contradict a refusal, and return them, or None.
 
         `near` facts are retracted first: they are only inferred from distances, and cheap to
         restore. Other beliefs are retracted only after a second refusal (`again`), since the first

@@ -99,10 +99,10 @@ class BeliefRevision:
     def guesses(
         self, revisions: Iterable[Revision], state: State, refuted: Callable[[State], bool]
     ) -> list[tuple[Revision, State]]:
-        """Return the revised state for each revision that agrees with the refusals.
+        """Return each revision that agrees with the refusals, with the revised state.
 
         The revisions retracted least often come first; ties are resolved by fewest facts, then by
-        the most recent change.
+        the most recent change. The first result is recorded as retracted.
 
         Args:
             refuted: Returns whether a state contradicts the refusals.
@@ -248,7 +248,11 @@ class FactWorld(ExecutionWorld):
         return tuple(sorted({name for atom in atoms for name in atom.args}))
 
     def do(self, action: GroundAction) -> str:
-        """Execute an action; return the environment's reason for a refusal, or "" on success."""
+        """Execute an action; return the environment's reason for a refusal, or "" on success.
+
+        Raises:
+            SimulatorError: The environment fails or does not return a string.
+        """
         error = self._ask(f"step {action}", lambda: self.env.step(action.name, action.args))
         if not isinstance(error, str):
             raise SimulatorError(
@@ -269,7 +273,11 @@ class FactWorld(ExecutionWorld):
         return told or {"action": action.name, "args": list(action.args), "success": not error}
 
     def look(self, believed: State) -> State:
-        """Return the observed state; facts that cannot be observed are taken from `believed`."""
+        """Return the observed state; facts that cannot be observed are taken from `believed`.
+
+        Raises:
+            SimulatorError: The environment fails or returns something else than an observation.
+        """
         seen = self._ask("observe", self.env.observe)
         if not isinstance(seen, Observation):
             raise SimulatorError(
@@ -287,7 +295,7 @@ class FactWorld(ExecutionWorld):
         return believed.task.state_with(atoms, numbers)
 
     def retract(self, action: GroundAction, state: State) -> tuple[Revision, State] | None:
-        """Return the hidden beliefs to retract after a refusal, and the revised state.
+        """Return the hidden beliefs to retract after a refusal and the revised state, or None.
 
         Since a refusal may be a transient fault, the first one retracts only beliefs that no
         visible effect has confirmed. After the second one, the other candidates are kept in case no

@@ -202,7 +202,7 @@ class FactClauses:
     def _either(
         self, text: str, read: Callable[[str], list[Formula] | None]
     ) -> list[Formula] | None:
-        """Parse 'bring parcel1 to the depot or the harbour' as a choice between two clauses."""
+        """Parse 'bring parcel1 to the depot or the harbour' as a choice, or return None."""
         text = text.replace("either ", "")
         before, choice, after = text.partition(" or ")
         if not choice:
@@ -242,6 +242,7 @@ class FactClauses:
         """Parse 'x is at y' as a relation between objects of their types.
 
         Relations with the same preposition are preferred, then relations with one place per object.
+        The result is None if no relation fits, or several fit equally well.
         """
         for pattern in (RELATED, _LONGEST):
             match = pattern.fullmatch(text)

@@ -36,6 +36,8 @@ class FactOutcome:
     """The outcome of one step.
 
     Args:
+        before: State before the step.
+        expected: Predicted state after the step.
         observed: Observed state; hidden facts have their expected values.
         error: Reason for a refusal; empty if the action was executed.
         unmet: Precondition literals of a refused action that do not hold in `observed`.

@@ -196,7 +196,13 @@ class Imperative(Value):
     def asked(
         self, named: Sequence[str], added: Counter[str], *, counts: bool
     ) -> tuple[Atom | NumericEffect, bool] | None:
-        """Return the requested effect and whether it becomes true, or None."""
+        """Return the requested effect and whether it becomes true, or None.
+
+        Args:
+            named: The given parameters of the action.
+            added: Number of actions that make each predicate true.
+            counts: Whether only a change of a number can be meant, as in 'water the rose twice'.
+        """
         literals = [] if counts else list(literals_of(self.action.effect))
         literal = _asked(literals, named, added, self.verb in PLACING)
         if literal is not None:
@@ -304,7 +310,7 @@ def effects_of(domain: Domain) -> Counter[str]:
 
 
 def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tuple[str, Template]]:
-    """Return the imperative of each action, either given or derived from the action's name."""
+    """Return the given imperatives of actions, then those derived from the names of all actions."""
     given = [(name, said.imperative) for name, said in wording.items()]
     own = [
         (name, Template(imperative_of(action), len(action.parameters)))
@@ -314,7 +320,11 @@ def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tupl
 
 
 def _changed(effect: Expression, named: Sequence[str]) -> NumericEffect | None:
-    """Return the change of a number, by a constant amount, that an imperative requests."""
+    """Return the change of a number, by a constant amount, that an imperative requests, or None.
+
+    Args:
+        named: The given parameters of the action.
+    """
     effects = effect.operands if isinstance(effect, And) else (effect,)
     changes = [
         one
@@ -347,7 +357,10 @@ def exclusive(domain: Domain) -> frozenset[tuple[str, str]]:
 
 
 def balanced(domain: Domain) -> frozenset[str]:
-    """Return the predicates that hold for one object at a time, such as `robot-at`."""
+    """Return the unary predicates that each action adds as often as it deletes, such as `robot-at`.
+
+    If such a predicate holds for one object at the start, it always holds for one object.
+    """
     changes = [list(literals_of(action.effect)) for action in domain.actions.values()]
     found = {atom.predicate for literals in changes for atom, _ in literals if len(atom.args) == 1}
     for literals in changes:
@@ -377,7 +390,12 @@ def literals_of(effect: Expression, *, positive: bool = True) -> Iterator[tuple[
 def _asked(
     literals: Sequence[tuple[Atom, bool]], named: Sequence[str], added: Counter[str], placing: bool
 ) -> tuple[Atom, bool] | None:
-    """Return the literal that an imperative with the arguments `named` requests, or None."""
+    """Return the literal that an imperative with the arguments `named` requests, or None.
+
+    Args:
+        added: Number of actions that make each predicate true.
+        placing: Whether the verb requires a place.
+    """
     about = [one for one in literals if named and named[0] in one[0].args]
     about = about or [one for one in literals if not one[0].args]
     # The one that most of the arguments are about; an effect before the end of another state.
@@ -401,6 +419,8 @@ def as_clauses(text: str, *, ordered: bool, placing: bool = False) -> Iterator[s
     """Yield the clauses that a request can mean, such as 'X is at Y' for 'bring X to Y'.
 
     Args:
+        ordered: Whether the text is certainly an order, so that a list of things may precede the
+            place.
         placing: Whether the first word is a verb of the world that asks for a place.
     """
     text = _SHOULD.sub(lambda match: f" is{match['denied'] or ''}", text)

@@ -220,7 +220,10 @@ class FactOrders(FactClauses):
         return None
 
     def _contrast(self, text: str) -> list[Formula] | None:
-        """Parse 'put red on green, not blue': blue must not be on green."""
+        """Parse 'put red on green, not blue': blue must not be on green.
+
+        The result is None for other texts.
+        """
         match = _CONTRAST.fullmatch(text)
         other = self.object_of(match["other"]) if match else None
         found = self._order(match["order"]) if match and other else None
@@ -234,7 +237,10 @@ class FactOrders(FactClauses):
         return None
 
     def _exchange(self, text: str) -> list[Formula] | None:
-        """Parse 'swap red and green': each object takes the other one's place."""
+        """Parse 'swap red and green': each object takes the other one's place.
+
+        The result is None for other texts, and for objects without places or at each other's place.
+        """
         match = _SWAP.fullmatch(text)
         two = (
             self._things.read(match["two"], TypedName("?x", ("object",)))
@@ -288,10 +294,11 @@ class FactOrders(FactClauses):
     def _imperative(
         self, order: Imperative, known: Mapping[int, str], times: Repetition, *, direct: bool
     ) -> list[Formula] | None:
-        """Return the conditions that an imperative requests.
+        """Return the conditions that an imperative requests, or None if it requests none.
 
         Args:
-            known: The words for some of the action's parameters.
+            known: The words for some of the action's parameters, in the order of the words.
+            times: How often, or by how much, a number is to change.
             direct: Whether the first of these words has no preposition.
         """
         parameters = order.action.parameters
@@ -374,7 +381,11 @@ class FactOrders(FactClauses):
         return [need for need in apart if not self._holds(need)]
 
     def _changed(self, change: NumericEffect, args: Sequence[Thing], times: Repetition) -> Formula:
-        """Return the goal value of a number: its current value after the requested change."""
+        """Return the goal for a number: its current value after the requested change.
+
+        Raises:
+            LanguageError: The number has no value now.
+        """
         assert isinstance(change.amount, Number)
         amount = change.amount.value
         whole = times.times if times.total else amount * (times.times or 1)
@@ -420,7 +431,10 @@ class FactOrders(FactClauses):
         at: int,
         positive: bool = True,
     ) -> Thing:
-        """Read 'a block' as one of the blocks that do not yet fulfil the request."""
+        """Read 'a block' as one of the blocks that do not yet fulfil the request, if there are any.
+
+        Only the first argument (`at` is 0) is read so.
+        """
         thing = args[at]
         if thing.quantifier != SOME or thing.members is not None or thing.count_all or at:
             return thing

@@ -107,7 +107,14 @@ class StatePlanner:
         return TimedSteps(steps, solution.planner, time.perf_counter() - started)
 
     def search(self, task: Task) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
-        """Return the plan or None, the planner's name, and whether the plan is proven optimal."""
+        """Return the plan, the planner's name, and whether the plan is proven optimal.
+
+        The plan is None if the planner has proven that none exists.
+
+        Raises:
+            PlannerError: No plan was found within the time limit.
+            UsageError: No planner supports the domain.
+        """
         features = features_of(task.domain, task.problem)
         name, seconds = self.name, self.seconds
         able = [program for program in (GROUNDED, FORWARD) if not program.lacks & features]

@@ -67,6 +67,10 @@ def described_stages(
 ) -> tuple[DescribedStage, ...]:
     """Return the stages of a request, in which variables with conditions stand for objects.
 
+    Args:
+        reading: 1-based number of the reading to use if the request is ambiguous; if there are
+            fewer, the last one is used.
+
     Raises:
         LanguageError: The request was not understood, or it requires that all objects are known.
         AmbiguousError: The request is ambiguous, and `reading` is None.

@@ -97,7 +97,11 @@ class TimedWorld(FactWorld):
         return TimedWatch(self, planned.task, constraints, aside=aside)
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
-        """Return a plan that starts when all running actions have ended."""
+        """Return a plan that starts when all running actions have ended.
+
+        Raises:
+            UsageError: The policy's planner cannot plan durative actions.
+        """
         maker = policy.planner
         if not isinstance(maker, StatePlanner):
             raise UsageError("durative actions need hvr's planners or engines, not a model's plans")
@@ -304,7 +308,7 @@ class WorldRun(JsonObject):
 
     @property
     def exit_code(self) -> int:
-        """Exit code: 0 if the goal is reached, 1 if it is proven unreachable, 2 if undecided."""
+        """Exit code: 0 if the goal is seen to hold, 1 if it is proven unreachable, otherwise 2."""
         if self.finished.reached:
             return 2 if self.unseen else 0
         return 1 if self.unreachable else 2
@@ -323,7 +327,7 @@ def run_world(
     """Plan and act in an environment until the goal of a problem is reached.
 
     Args:
-        planner: A planner, or a policy with its own recovery strategies.
+        planner: A planner, or a policy with its own recovery strategies; None for `StatePlanner`.
 
     Raises:
         UsageError: The domain uses unsupported timing, or no planner supports it.
@@ -449,7 +453,7 @@ def save_run(
 def _status(
     problem: Problem, run: WorldRun, request: str, about: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the entries of `task.json`. If success is only believed, no verdict is included."""
+    """Return the entries of `task.json`; `reached` is None if success is only believed."""
     unseen = " and ".join(run.unseen) if run.finished.reached else ""
     verdict = {"verdict": f"the goal is believed to hold, but {unseen} cannot be observed"}
     return {

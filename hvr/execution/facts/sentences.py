@@ -128,7 +128,12 @@ def problem_for(
 def _inside(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon, refusal: LanguageError
 ) -> RequestedProblem:
-    """Read the wish inside a request that is not read as a whole."""
+    """Read the wish inside a request that is not read as a whole.
+
+    Raises:
+        AmbiguousError: It is uncertain whether the request asks for the wish.
+        LanguageError: There is no wish that can be read: `refusal`.
+    """
     orders = FactOrders(domain, problem, words)
 
     def reads(part: str) -> bool:
