@@ -121,7 +121,7 @@ def constraint_broken(
         (violated,),
         step,
         action,
-        f"A constraint is violated after step {step}:  {constraint_clause(constraint, wording)}."
+        f"A constraint is violated after step {step}: {constraint_clause(constraint, wording)}."
         f"{' The cause is not the robot.' if by_others else ''}",
     )
 

@@ -97,6 +97,7 @@ class Executor(Generic[Goal]):
         Raises:
             ImpossibleGoalError: No plan exists at the start.
             PlannerError: No first plan was found within the time limit.
+            InvalidPlanError: A plan of the policy is not valid.
         """
         finished = Finished(True, 0, 0)
         self._run_constraints = ConstraintMonitor(constraints)
@@ -135,7 +136,12 @@ class Executor(Generic[Goal]):
         return tuple(objects)
 
     def prepare(self, stage: Goal, reason: str = "") -> Planned:
-        """Plan and validate a stage without executing it."""
+        """Plan and validate a stage without executing it.
+
+        Raises:
+            ImpossibleGoalError: No plan exists.
+            PlannerError: No valid plan was found.
+        """
         started = time.perf_counter()
         planned = self.world.plan(self.policy, stage, self._avoid, reason)
         self._announce(planned, started)

@@ -356,7 +356,7 @@ class Liquids:
             if draft.plays(target, BASIN):
                 if vessel is None:
                     raise LanguageError(
-                        f"cannot tell what to {verb.word} {thing.text} out of; name the container"
+                        f"hvr cannot tell what to {verb.word} {thing.text} from: name the container"
                         f"{self.taxonomy.example('pouring away')}"
                     )
                 draft.demand(vessel, self._empty, verb.word, self.vessel)

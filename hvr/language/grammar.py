@@ -322,7 +322,7 @@ _OCCASIONS = re.compile(r"(?:\b(?:when|whenever)\b|^while\b)([^,.;!?]*)", re.IGN
 
 
 class Reader:
-    """Reads requests by grammar and ontology; with `any_place`, all placements are allowed."""
+    """Reads requests by grammar and ontology; for `any_place`, see `Taxonomy`."""
 
     def __init__(self, ontology: Ontology, domain: Domain, *, any_place: bool = False) -> None:
         self.ontology = ontology

@@ -169,7 +169,11 @@ _SPOKEN_OF = frozenset({"it", "them", "these", "those"})
 def leave_out(
     referents: Referents, things: Iterable[int], exceptions: Iterable[NounPhrase]
 ) -> None:
-    """Exclude exceptions from things: 'everything in the sink except the mug'."""
+    """Exclude exceptions from things: 'everything in the sink except the mug'.
+
+    Raises:
+        LanguageError: None of the things means all objects, or an exception names no object.
+    """
     draft = referents.draft
     all_of = [n for n in draft.live(things) if draft.entities[n].count == 0]
     if not all_of:

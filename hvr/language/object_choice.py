@@ -332,8 +332,8 @@ class ObjectChoice(ClassChoice):
                 }
         if chosen and left.issuperset(chosen):
             raise ImpossibleGoalError(
-                f"{self.inventory.scene} has no other {self.label(place)} than "
-                f"{chosen[0]}, where it already stands"
+                f"{self.inventory.scene} has no {self.label(place)} other than "
+                f"{chosen[0]}, where the object to move already is"
             )
         return tuple(name for name in chosen if name not in left)
 

@@ -54,7 +54,7 @@ class Pronouns:
         if not groups and (doors := self._doors(thing, requires)):
             return [self.draft.new(Entity(doors, thing.text, group=True))]
         if not groups:
-            raise LanguageError(f"it is not clear what {thing.text!r} refers to")
+            raise LanguageError(f"it is not clear what {thing.text!r} refers to: name the thing")
         suited = [g for g in groups if all(self._suits(n, requires) for n in g)]
         count = thing.determiner.count or 0
         if count > 1 or thing.text in {"one", "one of them", "any of them"}:
@@ -121,7 +121,7 @@ class Pronouns:
             outers = [r.outer for r in draft.relations if r.clause == draft.clause]
             named = draft.live(outers)[-1:]  # 'a fork in one drawer and a knife in another'
         if not named:
-            raise LanguageError(f"it is not clear what remains as {thing.text!r}")
+            raise LanguageError(f"it is not clear what {thing.text!r} refers to: name the things")
         known = draft.entities[named[-1]]
         if count := thing.determiner.count:  # 'the other one'
             other = Entity(known.classes, known.text, group=known.group, count=count)

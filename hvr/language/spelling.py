@@ -75,7 +75,7 @@ def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...
         count *= len(option)
     if count > _MOST:
         unclear = [t for t, option in zip(tokens, options, strict=True) if len(option) > 1]
-        raise LanguageError(f"too many words are misspelt: {', '.join(map(repr, unclear))}")
+        raise LanguageError(f"too many words are misspelt: correct {', '.join(map(repr, unclear))}")
     return tuple(
         Corrected(
             words,
@@ -174,7 +174,7 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def beside(word: str, lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the known words that are one likely mistake from a word, even an ordinary one."""
+    """Return the known words that are one likely mistake from a word, even from an English one."""
     near = {w: likelihood(word, w) for w in lexicon.spellable if abs(len(w) - len(word)) < 2}
     return tuple(sorted((w for w, cost in near.items() if cost <= _LIKELY), key=near.__getitem__))
 

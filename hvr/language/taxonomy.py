@@ -274,7 +274,10 @@ class Methods:
 
 
 class Taxonomy:
-    """The ontology as the grammar sees it; with `any_place`, all placements are allowed."""
+    """The ontology as the grammar sees it.
+
+    With `any_place`, portable objects may be put at every place for several objects.
+    """
 
     def __init__(self, ontology: Ontology, *, any_place: bool = False) -> None:
         self.ontology = ontology
@@ -456,7 +459,7 @@ class Taxonomy:
         return tuple(c for c in self.portable if self.label(c).endswith(label))
 
     def usual_places(self, object_class: str) -> frozenset[str]:
-        """Return the object types in or on which AI2-THOR allows a class to be put."""
+        """Return the object types in or on which the ontology allows a class to be put."""
         return self.ontology.related("placeableIn", object_class)
 
     def places(self, object_class: str) -> frozenset[str]:

@@ -420,7 +420,7 @@ def test_what_furniture_holds_tells_which_is_meant(understand, text, end):
         ("the mug is dirty", "did you mean: the mug has been washed and is clean"),
         ("put the sliced vegetables in the bowl", "say how many slices of what"),
         ("make something to eat", "can be many things"),
-        ("put one slice of toast on the plate and another in the bowl", "what remains as"),
+        ("put one slice of toast on the plate and another in the bowl", "what 'another' refers to"),
         ("no", "names no known thing or action"),
     ],
 )

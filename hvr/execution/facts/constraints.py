@@ -334,7 +334,7 @@ def forbidding(
         for text in words.forbidden(deed.strip()):
             formula = parse_formula(text, domain, problem.objects, file="<goal>")
             if words.holds(text):
-                raise LanguageError(f"{deed!r} is forbidden but already holds")
+                raise LanguageError(f"{deed!r} is forbidden but already holds: undo it first")
             yield _always(Not(formula))
     for thing in things:
         name = words.reader.object_of(thing.strip())

@@ -324,7 +324,7 @@ def run_world(
     max_replans: int = MAX_REPLANS,
     listen: Callable[[Event], None] | None = None,
 ) -> WorldRun:
-    """Plan and act in an environment until the goal of a problem is reached.
+    """Plan and act in an environment until the goal of a problem is reached or hvr must give up.
 
     Args:
         planner: A planner, or a policy with its own recovery strategies; None for `StatePlanner`.

@@ -144,7 +144,7 @@ class SentenceEncoder:
         return states
 
     def sentence(self, text: str) -> Array:
-        """Return the unit vector of a sentence: the normalised mean of its pieces."""
+        """Return the unit vector of a sentence: the normalised mean of its piece vectors."""
         return self.sentences([text])[0]
 
     def sentences(self, texts: Sequence[str]) -> list[Array]:

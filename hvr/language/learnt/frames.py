@@ -158,6 +158,9 @@ class Mentions:
 
         Longer labels take precedence, from left to right. If several classes have the same label,
         each gets an equal share. The last column is for pieces that name no class.
+
+        Args:
+            numbers: The piece ids of a sentence.
         """
         marks = self._np.zeros((len(numbers), self._width), self._np.float32)
         start = 0

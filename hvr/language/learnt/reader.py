@@ -164,7 +164,7 @@ class Head:
 
 
 def split(scores: Array, classes: int) -> dict[str, Array]:
-    """Split score rows into kinds, pieces and, for each slot, the classes and 'none'."""
+    """Split score rows into kinds, 'sliced' and, for each slot, the classes and 'none'."""
     widths = {"kind": len(KINDS), SLICED: 1, **dict.fromkeys(POINTERS, classes + 1)}
     ends = list(accumulate(widths.values()))
     return {
