@@ -167,7 +167,12 @@ class Recovery(Value):
 
 
 class Replanning(Value):
-    """The rest of the plan no longer works, so hvr makes a new plan from the observed state."""
+    """hvr makes a new plan from the observed state, usually because the plan no longer works.
+
+    Args:
+        reason: Why a new plan is needed.
+        attempt: 1-based number of the new plan in the run.
+    """
 
     reason: str
     attempt: int

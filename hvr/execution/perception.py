@@ -173,7 +173,7 @@ class _Ballot:
         self.add(first)
 
     def add(self, view: View) -> None:
-        """Count an observation's votes; only the first two of an object can add surprises."""
+        """Count an observation's votes; only a value's first two readings can be a surprise."""
         readings = dict(_readings(self.expected, view))
         for key in self.open:
             if key in readings:

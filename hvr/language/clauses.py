@@ -294,7 +294,7 @@ def _same_first(cursor: Cursor, before: Clause) -> list[Clause]:
 
 
 def _linked(cursor: Cursor, clauses: list[Clause], then: bool) -> bool:
-    """Read a place after 'and' or 'then'; return whether 'then' still applies."""
+    """Read a place after 'and' or 'then', if any; return whether the next clause follows 'then'."""
     place, late = cursor.function("prep", "from"), cursor.function("then")
     if late and place and late.length > place.length:
         return True  # 'and in the end wash it'

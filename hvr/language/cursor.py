@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 
 class Picks:
-    """Indices of the alternatives in one reading; choices without an index use the first one."""
+    """The alternatives that one reading selects, by index; later choices select the first one."""
 
     def __init__(self, picks: tuple[int, ...] = ()) -> None:
         self.picks = picks

@@ -192,7 +192,7 @@ class Lexicon:
 
     @cached_property
     def longest(self) -> Mapping[str, int]:
-        """For each first word of a phrase: the number of words in the longest such phrase."""
+        """The number of words in the longest phrase that begins with a word, by this word."""
         found: dict[str, int] = {}
         for key in self.entries:
             found[key[0]] = max(found.get(key[0], 0), len(key))

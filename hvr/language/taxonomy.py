@@ -291,7 +291,7 @@ class Taxonomy:
 
     @cached_property
     def standing(self) -> tuple[str, ...]:
-        """The immovable receptacles for several objects, ordered by name."""
+        """The immovable receptacles for several objects, except floors, ordered by name."""
         return tuple(sorted(c for c in self._roomy if not self.plays(c, PORTABLE, GROUND)))
 
     def is_a(self, object_class: str, ancestor: str) -> bool:

@@ -120,7 +120,7 @@ class Imperative(Value):
         slots: The parameters in the order of the words, each after its preposition, or after ","
             if any preposition may stand there.
         ends: Particles that may stand after the first argument or at the end.
-        strict: Whether a particle tells the action from others with the same verb.
+        strict: Whether a particle must occur, since other actions have the same verb.
         left: The parameters that are places which the action's object leaves.
     """
 
@@ -215,7 +215,13 @@ _MOST_JOINTS = 6
 
 
 def _goes_with(mark: str, before: str, left: bool) -> bool:
-    """Return whether a preposition can stand before a parameter."""
+    """Return whether a preposition can stand before a parameter.
+
+    Args:
+        mark: The preposition in the order.
+        before: The preposition in the action's wording, or "," if any may stand there.
+        left: Whether the parameter is a place that the action's object leaves.
+    """
     if mark in ("", ","):
         return before in ("", ",")
     if before in ("", ","):
@@ -339,9 +345,9 @@ def _changed(effect: Expression, named: Sequence[str]) -> NumericEffect | None:
 
 
 def exclusive(domain: Domain) -> frozenset[tuple[str, str]]:
-    """Return the pairs of predicates that cannot both hold for the same object.
+    """Return the pairs of predicates that hvr takes to exclude each other for an object.
 
-    Two predicates exclude each other if an action makes one true and the other false. A predicate
+    In each pair, an action makes one predicate true and the other false. A predicate
     paired with itself allows one second argument at a time, such as an object's place.
     """
     pairs: set[tuple[str, str]] = set()
@@ -359,7 +365,7 @@ def exclusive(domain: Domain) -> frozenset[tuple[str, str]]:
 def balanced(domain: Domain) -> frozenset[str]:
     """Return the unary predicates that each action adds as often as it deletes, such as `robot-at`.
 
-    If such a predicate holds for one object at the start, it always holds for one object.
+    hvr assumes that such a predicate holds for one object at a time.
     """
     changes = [list(literals_of(action.effect)) for action in domain.actions.values()]
     found = {atom.predicate for literals in changes for atom, _ in literals if len(atom.args) == 1}
@@ -529,7 +535,10 @@ _LAYERS = re.compile(
 
 
 def given(text: str) -> str:
-    """Reword 'give maria the letter', 'have rita open it', and towers: 'red on green on blue'."""
+    """Reword orders such as 'give maria the letter', 'have rita open it', and towers.
+
+    'Give maria the letter' becomes 'give the letter to maria'. Other texts are unchanged.
+    """
     if (match := _GIVING.fullmatch(text)) is not None:
         return f"{match['verb']} {match['what']} to {match['whom']}"
     if (match := _LATE_EXCEPTION.fullmatch(text)) is not None:
