@@ -403,7 +403,7 @@ class _Sentence:
             return None  # the phrase breaks off
         text = " ".join(words) + " "
         if praised and words[0] in PRAISING:  # 'putting the keys there helps us find them'
-            return None if denies(words) else True
+            return None if any(w in NEGATIONS or w.endswith("n't") for w in words) else True
         if not self._says(words):
             return True
         if IF.match(text):
@@ -487,7 +487,8 @@ class _Sentence:
             return plain or bool(set(words) & PEOPLE)
         purpose = words[0] == "to" or (words[0] == "for" and words[1:2] in (("a",), ("an",)))
         purpose = purpose or (self.begun and words[0] == "ready")
-        return not known and (self._is_occupation(words) or (purpose and len(words) > 2))
+        during = words[0] == "during" or self._is_occupation(words)
+        return not known and (during or (purpose and len(words) > 2))
 
     @staticmethod
     def _is_occupation(words: Sequence[str]) -> bool:
@@ -513,6 +514,8 @@ class _Sentence:
         light = any(verb.word in LIGHT_WORDS for _, verb in cursor.entries(Verb, start))
         if result and (light or start not in orders):
             return True  # ', making the cleaning straightforward'
+        if words[0].endswith("ing") and self.begun and states and not set(words) & DESIRES:
+            return True  # 'preparing a salad will be a breeze'
         dismissed = cursor.function("dismiss", at=start) is not None
         named = any(map(self._named, range(start, end)))
         if start in orders or (dismissed and (named or words[0] not in PEOPLE)):
