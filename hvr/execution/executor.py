@@ -138,6 +138,9 @@ class Executor(Generic[Goal]):
     def prepare(self, stage: Goal, reason: str = "") -> Planned:
         """Plan and validate a stage without executing it.
 
+        Args:
+            reason: Why the previous plan could not continue; empty for the first plan.
+
         Raises:
             ImpossibleGoalError: No plan exists.
             PlannerError: No valid plan was found.

@@ -416,7 +416,11 @@ class ExecutionWorld(Protocol):
     def visiting(
         self, policy: Any, thing: str, closing: tuple[str, ...], stage: Any
     ) -> tuple[Planned, tuple[str, ...]]:
-        """Return a plan to see an object and close `closing`, and the places that it opens."""
+        """Return a plan to see an object and close `closing`, and the places that it opens.
+
+        Raises:
+            ImpossibleGoalError: The world has no such plan.
+        """
         del policy, closing, stage
         raise ImpossibleGoalError(f"this world cannot show {thing}")
 

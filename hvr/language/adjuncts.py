@@ -313,7 +313,10 @@ class Adjuncts:
         return self.draft.new(entity)
 
     def contents(self, things: list[int], adjunct: Adjunct, *, at_work: bool = False) -> bool:
-        """Read 'with …' as the contents of one of the things, the nearest first; return success."""
+        """Read 'with …' as the contents of one of the things, the nearest first; return success.
+
+        For `at_work`, see `holder`.
+        """
         outer = holder(self.draft, things, adjunct, at_work=at_work)
         if outer is None:
             return False

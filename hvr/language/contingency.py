@@ -199,7 +199,12 @@ def _with_names(
     judge: StatementJudge,
     places: tuple[str, ...],
 ) -> Iterator[str]:
-    """Yield versions of a branch, `text`, with objects of the condition instead of pronouns."""
+    """Yield versions of a branch, `text`, with objects of the condition instead of pronouns.
+
+    Args:
+        truth: Whether the branch is for a true condition. Objects that contradict this are not
+            inserted if there are others.
+    """
     fits = [
         name
         for part in statement.parts

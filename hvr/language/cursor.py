@@ -292,7 +292,10 @@ class Cursor:
         return self.starts_exactly(at + 1) if self.named(at) else self.starts_thing(at + 1)
 
     def clause_starts(self, at: int, *, listing: bool = False) -> bool:
-        """Return whether a clause begins at a position, rather than another item of a list."""
+        """Return whether a clause begins at a position, rather than another item of a list.
+
+        For `listing`, see `verb`.
+        """
         while (passed := self.function("then", "first", "filler", at=at)) and not self.named(at):
             if self.verb(at):
                 break

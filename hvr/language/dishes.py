@@ -105,7 +105,8 @@ class Making:
     def _make_sure_of(self, verb: Verb, number: int, *, serving: bool) -> None:
         """Raise LanguageError if hvr has no recipe for a thing, as in 'make a fork'.
 
-        With a verb of holding, request instead that the thing be held.
+        With a verb of holding, request instead that the thing be held. Nothing is checked if the
+        thing is only to be served (`serving`).
         """
         entity = self.draft.entities[number]
         known = entity.conditions or entity.liquid or self.draft.placed(number)
@@ -125,7 +126,11 @@ class Making:
         )
 
     def leave(self, things: Iterable[int], *, serving: bool) -> None:
-        """Choose where a result is left or served if the request names no place."""
+        """Choose where a result is left or served if the request names no place.
+
+        Args:
+            serving: Whether the result is to be served.
+        """
         draft = self.draft
         for number in draft.live(things):
             top = draft.outermost(number)

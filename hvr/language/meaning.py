@@ -148,6 +148,7 @@ class Ban(Value):
 
     Args:
         classes: Classes of the objects that it covers; empty for all.
+        name: The only object that it covers, if the request names one.
         most: Number of objects that may satisfy it at once.
         again: Whether the condition may become true once but not twice.
     """

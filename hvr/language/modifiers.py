@@ -303,7 +303,11 @@ def check_compatible(taxonomy: Taxonomy, adjectives: Sequence[Adjective]) -> Non
 def apply_adjective(
     draft: MeaningDraft, number: int, adjective: Adjective, *, moved: bool = False
 ) -> None:
-    """Request the state of an adjective, or select objects by it if it only describes."""
+    """Request the state of an adjective, or select objects by it if it only describes.
+
+    Args:
+        moved: Whether the request also puts the object somewhere.
+    """
     if adjective.selects:
         draft.select(number, adjective.condition)
         return
@@ -315,7 +319,11 @@ def apply_adjective(
 
 
 def heat_vessel(draft: MeaningDraft, number: int, condition: str) -> None:
-    """Choose the implied vessel for heating or cooling a liquid, such as a kettle for hot water."""
+    """Choose the implied vessel for heating or cooling a liquid, such as a kettle for hot water.
+
+    Args:
+        condition: The requested condition of the liquid.
+    """
     entity = draft.entities[number]
     vessels = draft.taxonomy.methods.vessels_for(entity.liquid, condition)
     if entity.liquid and entity.unnamed and vessels:

@@ -26,7 +26,11 @@ from hvr.pddl.problem_parser import parse_formula
 def most_plausible(
     entity: Entity, things: Sequence[str], inventory: Inventory, holds: Callable[[str, str], bool]
 ) -> tuple[str, ...]:
-    """Return the most plausible objects of an entity, or all if none is more plausible."""
+    """Return the most plausible objects of an entity, or all if none is more plausible.
+
+    Args:
+        holds: Returns whether a condition on `?x` holds for an object at the start.
+    """
     chosen = tuple(things)
     for template in entity.likely:
         chosen = tuple(n for n in chosen if holds(template, n)) or chosen

@@ -538,7 +538,12 @@ class OwnWords:
     def _further(
         self, text: str, at: int, word: str, number: int, heard: _Heard
     ) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield 'a second mug', which differs from those before, or 'the same or another mug'."""
+        """Yield 'a second mug', which differs from those before, or 'the same or another mug'.
+
+        Args:
+            word: The words before the noun, such as 'a second '.
+            number: Number of earlier mugs; 0 for 'the same or another mug'.
+        """
         if not text.startswith(word, at):
             return
         for end, noun, kinds in self._kinds(text, at + len(word)):

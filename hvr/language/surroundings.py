@@ -565,7 +565,11 @@ class _Sentence:
         return bool(finite) and not LINKS & set(words[: finite[0]])
 
     def _is_finite(self, before: str, word: str) -> bool:
-        """Return whether an unknown word looks like a finite verb: 'stayed', 'arrives'."""
+        """Return whether an unknown word looks like a finite verb: 'stayed', 'arrives'.
+
+        Args:
+            before: The preceding word.
+        """
         unknown = word not in self.lexicon.parts
         if word in SAYING or word in PAST:
             return True

@@ -361,7 +361,12 @@ class Taxonomy:
         return next((str(w) for c in above for w in self.ontology.annotation(c, "under")), "")
 
     def example(self, of: str, before: str = "") -> str:
-        """Return an example for an error message, as ', for example …', or '' if there is none."""
+        """Return an example for an error message, as ', for example …', or '' if there is none.
+
+        Args:
+            of: Kind of example in the ontology, such as 'request'.
+            before: Words to put before the example.
+        """
         names = (name for name, refused in self.ontology.pairs("exampleOf") if refused == of)
         found = next(names, None)
         return f", for example '{before}{self.ontology.label(found)}'" if found else ""

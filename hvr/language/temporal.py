@@ -263,6 +263,9 @@ def _condition_first(
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Split 'the fridge is open, close it, and wash the mug' into its three parts.
 
+    Args:
+        kind: Kind of the condition; see `TimedPart`.
+
     Raises:
         HvrError: No split has a condition that can be read.
     """

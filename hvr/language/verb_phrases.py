@@ -120,7 +120,15 @@ class States:
     def _place(
         self, verb: Verb, things: list[int], outer: int, adjunct: Adjunct, definite: bool
     ) -> None:
-        """Interpret a place after 'heat', 'slice' …: a means, a destination, or a location."""
+        """Interpret a place after 'heat', 'slice' …: a means, a destination, or a location.
+
+        Args:
+            outer: Index of the place's entity.
+            definite: Whether the things are definite, such as 'the cup', 'it' or 'everything'.
+
+        Raises:
+            LanguageError: The things already have another location in this clause.
+        """
         # An appliance that achieves the state is a means, like a knife. Things heated in a pan are
         # in it afterwards. Otherwise 'in' and 'on' before a known place select the thing ('heat the
         # cup on the table'), and all other places are destinations.

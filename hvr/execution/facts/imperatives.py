@@ -176,7 +176,12 @@ class Imperative(Value):
     def assignments(
         self, pairs: Sequence[tuple[str, str]], fits: Callable[[str, TypedName], bool]
     ) -> Iterator[dict[int, str]]:
-        """Yield the possible assignments of the arguments to parameters."""
+        """Yield the possible assignments of the arguments to parameters.
+
+        Args:
+            pairs: The arguments, each after its preposition.
+            fits: Returns whether a phrase can be an argument for a parameter.
+        """
         if not pairs:
             yield {}
             return
@@ -380,7 +385,11 @@ def _both(one: str, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
 
 
 def literals_of(effect: Expression, *, positive: bool = True) -> Iterator[tuple[Atom, bool]]:
-    """Yield each atom of an effect, and whether the effect makes it true."""
+    """Yield each atom of an effect, and whether the effect makes it true.
+
+    Args:
+        positive: False for the effect inside a negation.
+    """
     match effect:
         case Atom():
             yield effect, positive

@@ -434,6 +434,10 @@ class FactOrders(FactClauses):
         """Read 'a block' as one of the blocks that do not yet fulfil the request, if there are any.
 
         Only the first argument (`at` is 0) is read so.
+
+        Args:
+            make: Makes the requested condition from the names of the arguments.
+            positive: Whether the condition is to become true.
         """
         thing = args[at]
         if thing.quantifier != SOME or thing.members is not None or thing.count_all or at:

@@ -232,6 +232,10 @@ def agreed(
 ) -> Goal:
     """Return the grammar's goal, or the learnt goal if the thresholds allow it.
 
+    Args:
+        grammar: The goal by the grammar, or its error.
+        head: Digest of the learnt reader's head.
+
     Raises:
         HvrError: The grammar's error, if the learnt reading does not replace it.
     """
