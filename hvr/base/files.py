@@ -424,7 +424,7 @@ def is_locked(path: Path) -> bool:
 
 @contextmanager
 def wait_for_lock(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, waiting for it if necessary; do not remove the file afterwards.
+    """Hold the lock of a file, after waiting for it if necessary. The file is kept.
 
     Raises:
         OSError: The file cannot be created, opened or locked.

@@ -281,7 +281,7 @@ class ClassChoice:
         return tuple(dict.fromkeys(e for e in exact if self.inventory.of(e)))
 
     def _otherwise(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the scene's classes that a word can mean if its usual classes are missing."""
+        """Return the fallback classes (`k:otherwise`) of classes that have objects in the scene."""
         others = (o for c in classes for o in self.taxonomy.ontology.related("otherwise", c))
         return tuple(dict.fromkeys(o for o in others if self.inventory.of(o)))
 

@@ -17,7 +17,7 @@ from hvr.values import Value
 
 
 def at_origin(choice: ObjectChoice, number: int) -> str:
-    """Return the condition on `?x` of being at its initial place; pieces count as their whole.
+    """Return the PDDL condition that `?x` is at its initial place, for a piece: that of the whole.
 
     Raises:
         ImpossibleGoalError: The initial place is unknown.

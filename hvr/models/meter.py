@@ -123,7 +123,7 @@ def notices(*, quiet: bool = False) -> Iterator[None]:
 
 
 def show_notices_of_worker() -> None:
-    """Show a worker process's notices on the terminal's last line until the process ends.
+    """Print a worker process's notices on standard error, each over the progress bar's line.
 
     The parent process redraws its progress bar below the notice.
     """

@@ -62,7 +62,7 @@ def evaluate(compiled: Compiled, values: Values) -> Rational:
 
 
 def fluent(index: int, name: str) -> Callable[[Values], Rational]:
-    """Compile the access to a numeric fluent; `name` is its name in error messages."""
+    """Return a function that reads a numeric fluent; `name` identifies it in errors."""
 
     def read(values: Values) -> Rational:
         value = values[index] if index < len(values) else None
@@ -74,7 +74,7 @@ def fluent(index: int, name: str) -> Callable[[Values], Rational]:
 
 
 def undefined(name: str) -> Callable[[Values], Rational]:
-    """Compile an access to a value that is never defined."""
+    """Return a function that always raises: the value is never defined."""
 
     def read(_: Values) -> Rational:
         raise UndefinedValueError(f"{name} has no value")

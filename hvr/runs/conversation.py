@@ -159,7 +159,7 @@ class Conversation:
 
     @property
     def folder(self) -> str:
-        """The folder of the conversation."""
+        """Path of the folder that records the conversation."""
         return str(self._folder.path)
 
     @property

@@ -32,7 +32,7 @@ class PastTurn:
 
     @property
     def acted(self) -> tuple[str, ...]:
-        """The objects that the plans' actions name, the last first."""
+        """The objects in the plans' actions, most recent first."""
         names = [n for p in self.planned for a in p.plan.actions for n in a.args]
         return tuple(dict.fromkeys(reversed(names)))
 
@@ -45,7 +45,7 @@ def brought_about(
     objects = [TypedName(n, (kind,)) for n, kind in kinds.items()]
 
     def is_one(fact: Atom, atom: Atom, types: Mapping[str, tuple[str, ...]]) -> bool:
-        """Return whether a fact is a case of an atom with typed variables."""
+        """Return whether a fact is an instance of an atom, whose variables have `types`."""
         return fact.predicate == atom.predicate and all(
             reader.domain.has_type((kinds.get(own, ""),), types[asked])
             if asked in types

@@ -423,7 +423,10 @@ def _own_options(args: argparse.Namespace) -> tuple[str, ...]:
     if args.optimal:
         raise UsageError("a custom search is not known to be optimal: omit --optimal", field=field)
     if not value.strip() or value.startswith("-"):
-        raise UsageError(f"expected the {field} as for Fast Downward, got {value!r}", field=field)
+        raise UsageError(
+            f"--{field} needs a Fast Downward {field} that does not begin with '-', got {value!r}",
+            field=field,
+        )
     return f"--{field}", value
 
 

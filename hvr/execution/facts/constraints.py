@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"(?<![\w.-])(-?\d+\.\d+|-\d+)")
 
 
 class ClauseReader(Protocol):
-    """The interface to the reader of a world's clauses and imperatives."""
+    """Interface of a parser for the statements and imperatives of a request in one world."""
 
     def clauses(self, text: str) -> Formula | None:
         """Parse statements joined by 'and'; return None for other texts."""

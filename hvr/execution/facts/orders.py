@@ -141,7 +141,7 @@ class FactOrders(FactClauses):
         return None
 
     def _standing_alone(self, text: str) -> Iterator[str]:
-        """Yield an order with things instead of its pronouns, the last mentioned thing first."""
+        """Yield an order with its pronoun replaced by each mentioned thing, most recent first."""
         pronoun = _IT if _IT.search(text) else _THERE
         if text == "back" and self._last:  # 'drive truck1 to the harbour and back'
             name = self.object_of(self._last.partition(" ")[2])
@@ -431,9 +431,9 @@ class FactOrders(FactClauses):
         at: int,
         positive: bool = True,
     ) -> Thing:
-        """Read 'a block' as one of the blocks that do not yet fulfil the request, if there are any.
+        """Restrict 'a block' to the blocks that do not yet satisfy the request, if there are any.
 
-        Only the first argument (`at` is 0) is read so.
+        Only the first argument (`at` is 0) is restricted.
 
         Args:
             make: Makes the requested condition from the names of the arguments.

@@ -12,7 +12,7 @@ _FEW = 3
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Thresholds of the score and the risks (equation 10).
+    """Thresholds of the score and the risks (equation 10 of the GNNVerifier paper).
 
     Args:
         graph: τ_G; a plan with a lower score is rejected.
@@ -47,7 +47,7 @@ class Verdict:
     """The plausibility of a plan, with its risks.
 
     Args:
-        score: S of equation 8, from 0 (implausible) to 1 (plausible).
+        score: S of equation 8 of the GNNVerifier paper, from 0 (implausible) to 1 (plausible).
         findings: Risky steps and links with reasons, riskiest first.
         unknown: Reason why the verifier cannot judge the plan; empty if it can.
         read: Summary of the record's format, calls and skipped parts; empty if the plan is not from
@@ -72,13 +72,13 @@ class Verdict:
 
     @property
     def risky_nodes(self) -> tuple[int, ...]:
-        """V_edit of equation 10, riskiest first."""
+        """Steps whose risk reaches the threshold, riskiest first (V_edit in GNNVerifier)."""
         risky = [i for i, r in enumerate(self.node_risks) if r >= self.thresholds.node]
         return tuple(sorted(risky, key=lambda i: (-self.node_risks[i], i)))
 
     @property
     def risky_edges(self) -> tuple[int, ...]:
-        """E_edit of equation 10, as indexes into `graph.all_edges`, riskiest first."""
+        """Risky links as indexes into `graph.all_edges`, riskiest first (E_edit in GNNVerifier)."""
         risky = [i for i, r in enumerate(self.edge_risks) if r >= self.thresholds.edge]
         return tuple(sorted(risky, key=lambda i: (-self.edge_risks[i], i)))
 

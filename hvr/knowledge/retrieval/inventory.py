@@ -110,10 +110,9 @@ class Inventory:
         )
 
     def without(self, names: Collection[str]) -> Inventory:
-        """Return the inventory without some objects.
+        """Return the inventory without the named objects.
 
-        A removed object with contents stays, since its contents may be needed, but must not be
-        used.
+        Objects with contents stay, since the contents may be needed, but are marked as avoided.
         """
         avoided = frozenset(n for n in names if self.contents.get(n))
         gone = set(names) - avoided

@@ -94,7 +94,10 @@ def _similarities(vectors: Vectors, least: LeastCosine, start: int) -> Similarit
 
 
 def _chain(similar: Similarities, start: int) -> Iterator[tuple[list[int], float]]:
-    """Yield the clusters of one part of the rows; `similar` is overwritten."""
+    """Yield the rows and the minimum similarity of each cluster in a block of rows.
+
+    `start` is the block's first row. `similar`, the block's similarity matrix, is overwritten.
+    """
     members = {row: [row] for row in range(len(similar))}
     lowest = dict.fromkeys(members, _SCALE)
     chain: list[int] = []

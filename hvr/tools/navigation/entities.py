@@ -210,7 +210,7 @@ class EntityGraph:
         return levels
 
     def described(self, number: int) -> dict[str, Json]:
-        """Return the properties of an entity with exactly one value, to describe it to people."""
+        """Return the properties with exactly one value, except null, to show them to the user."""
         return {
             " ".join(sorted(words)): values[0]
             for words, values in self._entities[number].properties.items()
@@ -218,9 +218,10 @@ class EntityGraph:
         }
 
     def _described(self, number: int, words: Words, *, like: bool = False) -> Iterator[list[Json]]:
-        """Yield an entity's values of a property, one list per distance at which there are any.
+        """Yield the values of a property of an entity and of the entities linked to it.
 
-        Without `words`, all properties count. If `like` is true, partial names count too.
+        Each list has the values at one link distance, nearest first. If `words` is empty, all
+        properties match. If `like` is true, partial names match too.
         """
         upward, downward = self.levels(number), self.levels(number, up=False)
         for up, down in zip(upward, downward, strict=True):

@@ -183,7 +183,9 @@ def _parsed_turn(turn: Mapping[str, Any], place: str) -> tuple[str, list[str], N
     move = turn.get("move", "call" if calls else None)
     if move not in {one.value for one in MOVES} or (move != "call" and calls):
         moves = ", ".join(one.value for one in MOVES)
-        raise DataFileError(f"{place}: 'move' must be one of {moves}, and call if there are calls")
+        raise DataFileError(
+            f"{place}: 'move' must be one of {moves}, and must be 'call' if there are 'calls'"
+        )
     return " ".join(texts), calls, NextMove(move)
 
 

@@ -107,9 +107,9 @@ class _Open:
 
 
 class Scheduler:
-    """Finds a state for the precondition of each method.
+    """Finds a position in the plan for each task at which its method's precondition holds.
 
-    Without the function `holds`, it checks only the order.
+    If `holds` is None, only the order is checked.
     """
 
     def __init__(

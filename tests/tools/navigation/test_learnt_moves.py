@@ -55,7 +55,7 @@ def test_a_dialogue_says_what_was_at_hand_known_and_right() -> None:
         ({"turns": [{"user": 3, "move": "ask"}]}, "'user' must be a text"),
         ({"turns": [{"user": "x"}]}, "'move' must be one of call, find, ask, answer"),
         ({"turns": [{"user": "x", "move": "stop"}]}, "'move' must be one of"),
-        ({"turns": [{"user": "x", "move": "ask", "calls": ["a"]}]}, "call if there are calls"),
+        ({"turns": [{"user": "x", "move": "ask", "calls": ["a"]}]}, "must be 'call' if"),
         ({"turns": [{"user": "x", "calls": ["z"]}]}, "no tool named 'z'"),
         ({"turns": [{"user": "x", "move": "ask"}], "tools": ["z"]}, "no tool named 'z'"),
         ({"turns": [{"user": "x", "move": "ask"}], "tools": "a"}, "must be a list of names"),

@@ -66,10 +66,11 @@ def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph
     """Return the plan graph of a plan with causal links.
 
     Each step is a node: its tool is the action's name, and its inputs and outputs are the
-    preconditions and effects, by class. Edges are causal links; a step that needs no other step
-    follows Start, the initial state. The last node, `finish`, is the final state: its inputs are
-    the final facts, and it follows the steps that caused them, or Start if there are none. Outputs
-    that begin with `*` relate a node to the request (`step_features`).
+    preconditions and effects, with each object replaced by its class. Edges are causal links; a
+    step that needs no other step follows Start, the initial state. The last node, `finish`, is
+    the final state: its inputs are the final facts, and it follows the steps that caused them, or
+    Start if there are none. Outputs that begin with `*` relate a node to the request
+    (`step_features`).
     """
     return _graph(plan, request, request, plan_id, class_of)
 
@@ -378,10 +379,11 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
 def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     """Judge a plan, with reasons in everyday kitchen words.
 
-    The goal that hvr reads is a second opinion (`_second_vote`). There is no verdict on a plan that
-    the network accepts if it leaves a named thing untouched, or if the goal does not hold and the
-    network is uncertain. A plan that the network rejects gets at least one reason, but no verdict
-    if it reaches the goal that hvr reads and changes nothing else (`check_end`).
+    hvr also parses the request into a goal, as a second opinion (`_second_vote`). A plan that the
+    network accepts gets no verdict if no step involves an object that the request names, or if the
+    network is uncertain and the plan does not achieve the parsed goal. A plan that the network
+    rejects gets at least one reason; it gets no verdict if it achieves the parsed goal and changes
+    nothing else (`check_end`).
 
     A plan without steps is judged by rule: its score is 1 if the goal holds initially, and 0
     otherwise. There is no verdict on it if hvr cannot read the request.
