@@ -281,6 +281,8 @@ def _described(cursor: Cursor, at: int) -> tuple[int, int, tuple[str, ...]] | No
             if head in _PLACES and start == at and end == at + 1:
                 continue  # 'place' is a verb, too
             wanted = before | words
+            if head in _PRONOUNS and end - at - 1 == cursor.kind(Adjective, at + 1) > 0:
+                continue  # 'something clean' states no purpose, unlike 'something to clean with'
             names = cursor.lexicon.purposes.get(wanted, ())
             if head not in _PRONOUNS or wanted & cursor.lexicon.descriptive:
                 names = names or _with_features(cursor.lexicon, wanted, stem(head))

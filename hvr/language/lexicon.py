@@ -489,7 +489,7 @@ def _fixed(ontology: Ontology, roles: Roles) -> Mapping[str, frozenset[str]]:
 
 def _purposes(ontology: Ontology) -> Mapping[frozenset[str], tuple[str, ...]]:
     names: dict[frozenset[str], list[str]] = {}
-    for name in sorted({name for name, _ in ontology.pairs("usedFor")}):
+    for name in sorted({name for name, _ in ontology.pairs("usedFor") if ontology.has_class(name)}):
         for purpose in ontology.annotation(name, "usedFor"):
             names.setdefault(stems(str(purpose)), []).append(ontology.label(name))
     return {words: tuple(dict.fromkeys(found)) for words, found in names.items()}
@@ -497,7 +497,7 @@ def _purposes(ontology: Ontology) -> Mapping[frozenset[str], tuple[str, ...]]:
 
 def _words_of(ontology: Ontology, prop: str) -> Mapping[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for name in sorted({name for name, _ in ontology.pairs(prop)}):
+    for name in sorted({name for name, _ in ontology.pairs(prop) if ontology.has_class(name)}):
         words = [stems(str(words)) for words in ontology.annotation(name, prop)]
         found[ontology.label(name)] = frozenset[str]().union(*words)
     return found
