@@ -19,7 +19,7 @@ from hvr.knowledge.ontology import (
     VESSEL,
 )
 from hvr.language.adjuncts import Adjuncts
-from hvr.language.complaints import verb_for
+from hvr.language.asides import verb_for
 from hvr.language.lexicon import Lexicon, Verb, verb_of
 from hvr.language.meaning import PORTION, Entity, MeaningDraft
 from hvr.language.modifiers import apply_adjective, check_compatible, emptied

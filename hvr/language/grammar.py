@@ -20,11 +20,8 @@ from hvr.errors import (
 )
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.language.asides import corrected, with_names, with_referent, without_manner
+from hvr.language.asides import complaint, corrected, with_names, with_referent, without_manner
 from hvr.language.clauses import read_clauses
-from hvr.language.complaints import complaint
-from hvr.language.conditions import plain_conditions
-from hvr.language.courtesy import plainly
 from hvr.language.cursor import PAUSES, STOPS, Cursor, Picks, expand_idioms, explore
 from hvr.language.goal_builder import Goal, Stage, goal_of, one_of
 from hvr.language.lexicon import (
@@ -41,6 +38,7 @@ from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding, exclude_contradicted
 from hvr.language.own_words import OwnWords
 from hvr.language.paraphrase import in_order, paraphrase
+from hvr.language.rewording import plain_conditions, plainly
 from hvr.language.spelling import (
     Corrected,
     beside,

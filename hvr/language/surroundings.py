@@ -18,8 +18,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from hvr.errors import LanguageError
+from hvr.language.asides import complaint
 from hvr.language.clauses import read_clauses
-from hvr.language.complaints import complaint
 from hvr.language.cursor import PAUSES, Cursor, expand_idioms
 from hvr.language.frames import (
     ASKING,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hvr.errors import HvrError, LanguageError
-from hvr.language.courtesy import plainly
+from hvr.language.rewording import plainly
 from tests.language.test_claims import Scene, scene_of
 
 WORLDS = ("FloorPlan1", "FloorPlan201", "laboratory")
