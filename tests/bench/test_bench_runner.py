@@ -225,7 +225,7 @@ def test_a_kill_loses_no_finished_cell_and_leaves_no_process(
         assert process.poll() is None, process.stderr and process.stderr.read()
         assert time.monotonic() < give_up
         time.sleep(0.05)
-    os.kill(process.pid, how)
+    process.send_signal(how)
     _, errors = process.communicate(timeout=600)
     assert process.returncode == (130 if how == signal.SIGINT else -9)
     if how == signal.SIGINT:

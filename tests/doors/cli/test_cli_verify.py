@@ -220,7 +220,7 @@ def test_the_tools_given_must_be_the_verifiers(trained: Path, hvr_: Hvr, tmp_pat
     (tmp_path / "other.json").write_text('{"links": []}', encoding="utf-8")
     other = ("--tools", trained / "tools.json", "--graph", tmp_path / "other.json")
     ended = hvr_("verify", plans, *model, *other)
-    assert ended.code == 2 and "other tools" in ended.err and ended.err.count("\n") == 1
+    assert ended.code == 2 and "tools other than" in ended.err and ended.err.count("\n") == 1
 
 
 @pytest.mark.slow

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -108,7 +106,7 @@ def test_a_killed_run_leaves_whole_rows_and_no_planner(ways: Path, tmp_path: Pat
         file = out / "results.jsonl"
         while not (file.exists() and file.stat().st_size) and time.monotonic() < end:
             time.sleep(0.02)
-        os.kill(process.pid, signal.SIGKILL)
+        process.kill()
     assert rows(file.read_text()), "each row is whole"
     end = time.monotonic() + 10
     while working_in(tmp_path) and time.monotonic() < end:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -207,7 +205,7 @@ def killed(folder: Path, seconds: float) -> None:
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(seconds)
-    os.kill(process.pid, signal.SIGKILL)
+    process.kill()
     process.wait()
     process.stdout.close()
 
