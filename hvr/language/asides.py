@@ -46,7 +46,10 @@ _SUFFIXES = (
 
 
 def without_manner(cursor: Cursor) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words without unknown adverbs, adjectives and furniture numbers, and the rest."""
+    """Split words into those to keep and those to leave out.
+
+    Left out are unknown adverbs, unknown adjectives and the numbers of furniture.
+    """
     manner = [
         n
         for n in range(len(cursor.tokens))

@@ -141,7 +141,7 @@ class Gate:
     def _is_listed(
         self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int, known: set[str]
     ) -> bool:
-        """Return whether 'and' joins a noun to a noun for an object of the goal."""
+        """Return whether 'and' joins the noun at `index` to a noun for a class in `known`."""
         for side in (spans[index + 1 :], spans[:index][::-1]):
             joined = False
             for _, _, entries in side:

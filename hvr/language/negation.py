@@ -272,7 +272,7 @@ class Forbidding:
                 self.draft.bans.append(ban)
 
     def _dismiss(self, prohibition: Prohibition, thing: NounPhrase) -> None:
-        """Reject a request that also dismisses its thing: 'slice it. forget the apple'."""
+        """Raise LanguageError if the request asks for what it dismisses: 'forget the apple'."""
         classes = set(self.taxonomy.concrete_of(thing.classes))
         liquid = thing.dish.liquid if thing.dish else None
         verb = prohibition.verb
@@ -406,7 +406,7 @@ class Forbidding:
 
 
 def constraints(choice: ObjectChoice, bans: tuple[Ban, ...]) -> tuple[str, ...]:
-    """Return prohibitions as trajectory constraints; those already violated are noted."""
+    """Return prohibitions as trajectory constraints, without those already violated."""
     return tuple(dict.fromkeys(text for ban in bans for text in _constraint(choice, ban)))
 
 

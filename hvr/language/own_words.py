@@ -150,7 +150,7 @@ class OwnWords:
 
     @cached_property
     def _templates(self) -> tuple[tuple[str, bool, str], ...]:
-        """Predicates, each with a clause and whether the clause affirms it."""
+        """(predicate, positive, template): clauses that affirm or deny each predicate."""
         words = wording_of(self.taxonomy.ontology).predicates
         return tuple(
             (name, positive, template.text.lower())

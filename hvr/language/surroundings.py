@@ -143,7 +143,7 @@ _LONGEST_TIME = 5
 
 
 class _Sentence:
-    """Finds the wishes of a sentence."""
+    """Separates the request in a sentence from the words around it."""
 
     def __init__(
         self, tokens: tuple[str, ...], lexicon: Lexicon, reads: Callable[[str], bool] | None

@@ -364,7 +364,10 @@ class SceneWords:
         if adjunct.kind == "hand":
             return HELD.replace("?x", name)
         if adjunct.kind not in {"place", "with"}:
-            raise LanguageError(f"hvr cannot watch what is {adjunct.word} something: name a place")
+            raise LanguageError(
+                f"hvr cannot use {adjunct.word!r} in a condition on the scene: name a place, "
+                "contents or the hand"
+            )
         texts = []
         for thing in adjunct.things:
             liquid = thing.dish.liquid if thing.dish else None

@@ -372,7 +372,7 @@ _log = logging.getLogger(__name__)
 class RateLimit(Layer):
     """A layer that delays requests to stay within a rate; threads may share it.
 
-    The token count of a request is that of its estimated prompt plus its `max_tokens`.
+    A request counts as the estimated tokens of its prompt plus its `max_tokens`.
     """
 
     def __init__(

@@ -188,7 +188,7 @@ def _changing(planned: Planned) -> frozenset[str]:
 
 
 def _assumed(run: RunComponents, contingency: Contingency, truth: bool) -> Iterable[Atom]:
-    """Yield each unseen object's place for which the condition has the truth value `truth`."""
+    """Yield places of unseen objects, as facts, that give the condition the value `truth`."""
     statement = contingency.statement
     assert isinstance(statement, SceneStatement)
     judge = _judge(run)

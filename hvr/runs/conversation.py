@@ -263,7 +263,7 @@ class Conversation:
         return bool(names) and bool(self._done) and set(names) <= set(self._memory.group)
 
     def _recalled(self, plain: str) -> ConversationReply | None:
-        """Answer which object the last request used, what was done, or where an object was before.
+        """Answer a question about the last object, an earlier action or an object's earlier place.
 
         The result is None for any other text.
         """

@@ -157,8 +157,8 @@ def lessons(world: str, count: int, share: float, seed: int) -> Iterator[Lesson]
         yield from _of_facts(folder, numbers, share, seed)
     else:
         raise UsageError(
-            f"the world {folder.name} has neither scenes nor problems without durations, so hvr "
-            "finds no examples in it",
+            f"hvr finds no examples in the world {folder.name}: it needs scenes, or problems in a "
+            "domain without durative actions",
             field="worlds",
         )
 

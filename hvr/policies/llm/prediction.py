@@ -66,7 +66,7 @@ class PredictedWorld(ABC):
 
     @property
     def kept(self) -> tuple[Trajectory, ...]:
-        """The prohibitions that follow from all constraints that are not yet violated."""
+        """The prohibitions that later states must still satisfy."""
         return self._constraints.prohibitions
 
     def advance(self, actions: Iterable[GroundAction]) -> None:

@@ -231,7 +231,11 @@ class StepTexts:
 
     @property
     def counts(self) -> Floats:
-        """The constant 1, then counts of numbers, names and words outside and in the request."""
+        """1, then six counts: of the numbers, names and other words in the steps.
+
+        For each of the three kinds, the first count is of distinct words that the request lacks,
+        the second of those that it contains. Words of the tools are excluded.
+        """
         has = set(self.request)
         found = np.zeros(7, np.float32)
         found[0] = 1
