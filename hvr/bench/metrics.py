@@ -89,11 +89,7 @@ class _Search:
         self.atoms = state.atoms(static=True)
 
     def best(self, parts: Sequence[_Part], binding: Mapping[str, str]) -> int:
-        """Return the maximum number of counted conditions that can hold together under a binding.
-
-        Returns:
-            The number; _IMPOSSIBLE if an equality fails.
-        """
+        """Return how many counted conditions can hold at once; _IMPOSSIBLE: an equality fails."""
         score = 0
         for group in _groups(parts, binding):
             holding = self._group(group, binding)
@@ -279,10 +275,7 @@ def _abstract_truth(truth: GroundTruth, names: Names, kinds: Container[str]) -> 
 
 
 def _injections(names: Sequence[str], pool: Sequence[str]) -> Sequence[Names]:
-    """Return injective mappings of the names into the pool, fewest changed names first.
-
-    At most RENAMINGS are returned, beginning with the identity.
-    """
+    """Return at most RENAMINGS injective mappings into the pool, fewest changed names first."""
     # Sorting needs all of them; plans with many objects of one class are not expected.
     ways = islice(permutations(pool, len(names)), RENAMINGS * 10)
     injections = [dict(zip(names, way, strict=True)) for way in ways]
@@ -314,10 +307,7 @@ def _places(plan: Steps) -> dict[tuple[str, tuple[str, ...]], list[int]]:
 def _match(
     block: Steps, places: Mapping[tuple[str, tuple[str, ...]], list[int]], position: int
 ) -> tuple[int, int]:
-    """Return how many steps of a block match the plan from a position, and the position after them.
-
-    `places` has the positions of each step in the plan, in ascending order.
-    """
+    """Return how many steps of a block match the plan from a position, and the position after."""
     for matched, action in enumerate(block):
         positions = places.get((action.name, action.args), ())
         index = bisect_left(positions, position)

@@ -246,11 +246,7 @@ def _policy_class(cell: Cell) -> type[Policy[Any]]:
 
 
 def _written(policy: Policy[Any], task: PaperTask, world: World, domain: Domain) -> PlanningRecord:
-    """Return the planning record of a task.
-
-    If the task has unseen objects, the policy may search the scene for them; the steps of the
-    search become the first block of the plan.
-    """
+    """Return the planning record of a task, which begins with the search for unseen objects."""
     inventory = world.inventory()
     if not task.unseen:
         return _record(policy, task.goal_oriented, world, inventory, domain)

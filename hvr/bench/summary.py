@@ -83,7 +83,7 @@ class Stat(JsonObject):
         spread: Sample standard deviation over seeds; None with fewer than two seeds.
         count: Number of values.
         low: Lower bound of the 95 % bootstrap interval over tasks and seeds, if known.
-        high: Its upper bound.
+        high: Upper bound of this interval, if known.
     """
 
     mean: float

@@ -268,11 +268,7 @@ class Executor(Generic[Goal]):
             self._closing = (places[0],)  # the next plan closes it
 
     def _last_look(self, stage: Goal, watch: BeliefMonitor) -> tuple[bool, tuple[str, ...]]:
-        """Observe again what a reached goal depends on; return whether the robot looked at
-        anything.
-
-        The second value names the objects that it could not see.
-        """
+        """Return whether the robot looked again at what the goal needs, and what stays unseen."""
         step = self.steps
         tried = set[str]()
         opened: tuple[str, ...] = ()

@@ -121,8 +121,7 @@ class AudioEvent(Value):
 
 
 def audio_events(before: SceneGraph, after: SceneGraph) -> tuple[AudioEvent, ...]:
-    """Return the sounds made by the changes from one scene to the next, in the order of the
-    objects.
+    """Return the sounds that the changes between two scenes make, in the order of the objects.
 
     * turned on, turned off: an appliance, burner, faucet or light was switched
     * broken: an object broke

@@ -106,8 +106,7 @@ class _Counts(NamedTuple):
 
 
 class NoiseFilter:
-    """Decides about surprising readings by further observations, and estimates the sensors' error
-    rate.
+    """Decides on surprising readings by further observations, and estimates the error rate.
 
     The estimate never falls below the known error rate.
     """

@@ -59,8 +59,7 @@ def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, .
 def place_chances(
     thing: str, places: Collection[str], inventory: Inventory, counts: PlaceCounts
 ) -> Mapping[str, float]:
-    """Return the probability that each place contains an object. Places that are too small are left
-    out.
+    """Return the probability that each place contains an object, except for places too small.
 
     The probability of a class of places is estimated by Laplace's rule of succession, from
     frequencies in other scenes (`counts`) and in this scene. If the object is not in `counts`, the
@@ -444,7 +443,7 @@ class World:
     def retract(
         self, action: GroundAction, state: State, observed: Observed, *, again: bool
     ) -> Revision | None:
-        """Retract the cheapest beliefs that contradict a refusal; return them, or None without any.
+        """Retract the cheapest beliefs that contradict a refusal; return them, or None if none do.
 
         `near` facts are retracted first: they are only inferred from distances, and cheap to
         restore. Other beliefs are retracted only after a second refusal (`again`), since the first

@@ -101,11 +101,8 @@ _NAMED = 2
 class _Change:
     """A literal that a step changed.
 
-    Args:
-        bit: Bit of the literal's atom in the state.
-        readers: Indexes of later steps that read the literal before its next change; the number of
-            steps stands for the goal.
-        undone_by: Index of the step that changes the literal back, if any.
+    `readers` are the later steps that read it before it changes back; the number of steps stands
+    for the goal.
     """
 
     bit: int

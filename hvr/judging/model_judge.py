@@ -151,7 +151,7 @@ class ProvenOpinion:
     Args:
         plan: Plan after the changes.
         removed: 1-based numbers of the removed steps in the judged plan.
-        inserted: Inserted steps, each with the number of the step that follows it.
+        inserted: Inserted steps, each after the 1-based number of the step that follows it.
         rejected: Reasons why the other parts of the opinion were rejected.
     """
 
@@ -166,7 +166,7 @@ Measure = tuple[int, int]
 
 
 def measure(start: State, plan: Sequence[GroundAction]) -> Measure:
-    """Return the numbers of a plan's defects, which are compared lexicographically."""
+    """Return failing steps plus unmet parts of the goal, then all steps; smaller is better."""
     trace = ExecutionTrace.of(start, plan)
     unmet = unmet_parts(start.task.goal, trace.marks[-1])
     return len(trace.failing) + unmet, len(plan)
@@ -203,7 +203,10 @@ def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> Prove
 def with_steps(
     plan: Sequence[GroundAction], inserted: Sequence[tuple[int, GroundAction]]
 ) -> list[tuple[int, GroundAction]]:
-    """Insert steps, and return all steps with their original indexes (-1 for insertions)."""
+    """Merge a plan with `inserted` steps, each preceded by the index of the step that follows it.
+
+    Returns all steps, preceded by their index in the plan, or -1 if inserted.
+    """
     merged: list[tuple[int, GroundAction]] = []
     waiting = list(inserted)
     for place in range(len(plan) + 1):
@@ -296,11 +299,6 @@ def _can_go(
     whole: ExecutionTrace,
     removed: frozenset[int],
 ) -> bool:
-    """Return whether steps can be removed without harm.
-
-    No other step may fail, no more goal parts may be unmet, and only objects of the removed steps
-    may end in a different state.
-    """
     left = ExecutionTrace.of(start, [action for index, action in merged if index not in removed])
     kept = [i for i, (index, _) in enumerate(merged) if index not in removed]
     if any(place not in whole.failing for i in left.failing if (place := kept[i]) >= 0):
@@ -334,7 +332,7 @@ class JudgeRound(JsonObject):
 
     Args:
         by: Judge of the round: `symbolic`, or the name of the model.
-        inserted: Inserted steps, each with the number of the step that follows it.
+        inserted: Inserted steps, each after the 1-based number of the step that follows it.
     """
 
     json_shape = "*"
@@ -353,7 +351,7 @@ class LoopResult:
 
     Args:
         rounds: Rounds that changed the plan.
-        verdict: Verdict of the symbolic judge on the original plan.
+        verdict: Verdict of the symbolic judge on the original plan; None if it took no part.
         converged: Whether the last round had no findings.
     """
 

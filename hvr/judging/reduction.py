@@ -51,7 +51,7 @@ class RelaxedEffects:
 
 @dataclass(frozen=True)
 class Decided:
-    """What is known about every solution before the search.
+    """Decisions about the steps that hold for every solution.
 
     Args:
         kept: Indexes of steps that every solution keeps.
@@ -167,7 +167,6 @@ class RelaxedSteps:
     def _reaches(
         self, trace: list[Levels], probed: int, levels: Levels | None, decided: Decided
     ) -> bool:
-        """Return whether the relaxed plan reaches the goal from `levels`, after the probed step."""
         for place in range(probed + 1, len(self.operators) + 1):
             if levels is None:
                 return False
@@ -213,7 +212,6 @@ class RelaxedSteps:
         return tuple(result)
 
     def _after(self, step: int, levels: Levels, certain: bool) -> Levels | None:
-        """Return the levels after a step; None if the step is not executable but must be kept."""
         effects = self.effects[step]
         states = [self._once(effects, state, certain) for state in levels]
         after = [state for state in states if state is not None]
@@ -307,7 +305,7 @@ class Reduction:
             reaches the goal.
         alternatives: Other sets of steps that may be left out at the same cost with the same
             insertions, but not all if there are many.
-        inserted: Inserted operators in order, each with the index of the step that follows it.
+        inserted: Inserted operators in order, each after the index of the step that follows it.
     """
 
     kept: tuple[int, ...] | None
@@ -338,10 +336,7 @@ def smallest_reduction(
 
 
 class _Node:
-    """A state before a step, with the least cost of reaching it and its predecessors.
-
-    The cost is a pair of numbers: of insertions, then of kept steps.
-    """
+    """A state before a step, with its least cost (insertions, kept steps) and its predecessors."""
 
     __slots__ = ("bits", "cost", "parents", "useful", "values")
 

@@ -494,10 +494,7 @@ class _Search:
     ) -> tuple[tuple[PlacedStep, ...] | None, bool]:
         """Return a repair cheaper than `most`, if any, and whether the search was complete.
 
-        Args:
-            weight: Weight of the lower bound in the priority; 0 to minimise the plan's length
-                instead.
-            work: Maximum value of `self.work`.
+        `weight` is the weight of the lower bound in the priority; 0 minimises the plan's length.
         """
         order = count()
         queue: list[tuple[tuple[int, ...], int, bool, _Cost, int, TraceState, _Path]] = []

@@ -152,10 +152,11 @@ def _location(file: Path, critique: Critique, actions: Sequence[GroundAction]) -
 def shorter_plan(
     validator: Validator, verdict: PlanVerdict, planner: Planner
 ) -> Improvement | None:
-    """Ask a planner for a shorter plan, no worse by the metric, than the repaired one.
+    """Ask a planner for a plan that is shorter than the repaired one and no worse by the metric.
 
     Returns:
-        The shorter plan; None if the planner returns none.
+        The plan and its difference; None if no plan is repaired, or the planner's plan does not
+        qualify.
 
     Raises:
         PlannerError: The planner found no plan in time, or does not support the task.

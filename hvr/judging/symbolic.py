@@ -196,15 +196,7 @@ def judge(
 
 @dataclass(frozen=True)
 class _Repaired:
-    """A repaired plan.
-
-    Args:
-        places: For each step, its index in the judged plan; None if inserted.
-        proven: Whether the repair is proven smallest: no other repair has fewer insertions, or
-            equally many insertions and fewer steps.
-        least: Proven lower bound on the number of insertions in any repair.
-        alternatives: Other sets of steps that may be removed at the same cost.
-    """
+    """A repaired plan; `places` are its steps' indexes in the judged plan (None if inserted)."""
 
     places: tuple[int | None, ...]
     operators: tuple[Operator, ...]

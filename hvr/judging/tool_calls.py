@@ -50,7 +50,7 @@ class CallFinding:
 
 
 def unrequested(log: CallLog, at: int) -> CallFinding | None:
-    """Return a finding if a call relates neither to the request nor to any other call.
+    """Return a finding if a call relates neither to the request nor to another call, or None.
 
     A writing call is not judged, since it may be a goal. The last call before the user speaks again
     is not judged either, since it may provide the answer.
@@ -166,7 +166,6 @@ def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[CallFinding]:
 
 
 def _dispensable(plan: ToolPlan, graph: ToolGraph, at: int) -> bool:
-    """Return whether removing a call turns the plan's sequence into one that the links permit."""
     links = plan.links or plan.chain
     tool = plan.tools[at]
     before = [a for a, b in links if b == tool]
@@ -254,7 +253,6 @@ def _tokens(value: Any) -> Iterator[str]:
 
 
 def _one_slip(first: str, second: str) -> bool:
-    """Return whether two texts differ by one substitution or a swap of neighbouring characters."""
     first, second = first.lower(), second.lower()
     if len(first) != len(second):
         return False
@@ -289,7 +287,6 @@ def _stands_out(log: CallLog, at: int) -> bool:
 
 
 def _others_looked_up(log: CallLog, at: int) -> bool:
-    """Return whether an earlier query returned values of the kind of the only unexplained value."""
     kinds = {name for _, (name, _) in _unexplained_places(log)}
     if len(kinds) != 1:
         return False
@@ -461,7 +458,6 @@ def _shape(value: str | float) -> str:
 
 
 def _quoted_other(log: CallLog, at: int) -> Iterator[CallFinding]:
-    """Yield a finding if a writing call's message quotes names that are not its arguments."""
     if log.reads(at) or not log.values[at].unknown:
         return
     texts = [leaf for _, leaf in json_scalars(log.calls[at].result) if isinstance(leaf, str)]

@@ -101,7 +101,6 @@ class _State:
             yield from self._values(prop, rules)
 
     def _flag(self, rule: PredicateRule) -> Iterator[Triple]:
-        """Yield the triples of a boolean property: also those with False, except for marks."""
         prop = k(rule.term)
         true: set[Node] = {
             self._node(args[0]) if args else ROBOT for args in self._atoms[rule.predicate]

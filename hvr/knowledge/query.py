@@ -298,11 +298,7 @@ def _answered(data: bytes, timeout: float) -> tuple[bytes, bytes, int]:
 
 @contextmanager
 def _lifeline() -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Create a pipe by which the query process notices that this process has ended.
-
-    Yields the descriptor for the query process, and the descriptors that it inherits. On Windows,
-    there is no pipe: -1 and none.
-    """
+    """Yield the end of a pipe that shows when this process ends, and the descriptors to inherit."""
     if sys.platform == "win32":
         yield -1, ()
         return

@@ -124,7 +124,7 @@ class SceneReader:
     def belongings(
         self, scene: SceneGraph, known: Mapping[str, frozenset[str]]
     ) -> Iterator[Triple]:
-        """Yield the triples that relate controls to the devices they switch, and as `k:beside`."""
+        """Yield the relation of each control to its device, and that they are `k:beside`."""
         for control, controlled in scene.controls:
             classes = known.get(control, frozenset())
             if controlled not in known:
@@ -437,10 +437,8 @@ def contents(scene: SceneGraph, receptacle: str) -> set[str]:
 class _Rule(Value):
     """A rule that marks the objects at places of certain types, for example as washed.
 
-    Attributes:
-        switches: Types of the controls that switch the places on.
-        events: Events that give the mark, such as `switched on`, `closed`, `put there while on`.
-        itself: Whether the place is switched directly, without a separate control.
+    `switches` are types of controls that switch a place on; `itself` means that it needs no
+    control.
     """
 
     mark: str

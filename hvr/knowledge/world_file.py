@@ -207,7 +207,7 @@ class WorldFile:
         return self.ontology
 
     def check_trusted(self, code: str, word: str) -> None:
-        """Reject code that `world.toml` names unless the world is trusted.
+        """Reject `code` of an untrusted world; `word` occurs in the line that names the code.
 
         Raises:
             UsageError: The world is not trusted; see `is_trusted`.
@@ -221,7 +221,7 @@ class WorldFile:
             )
 
     def unmatched_patterns(self) -> tuple[tuple[str, str], ...]:
-        """Return each file pattern that matches no file, with the entry that contains it."""
+        """Return (entry, pattern) for each file pattern that matches no file."""
         keys = ("ontology", "problems", "task_files", "scenes")
         return tuple(
             (key, name)

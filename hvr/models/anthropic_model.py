@@ -28,10 +28,7 @@ _FORMS = ("schema", "tool", "words")
 
 @dataclass(frozen=True)
 class _Settings:
-    """Settings that some servers reject.
-
-    `form` says how to request JSON; the others say whether to send the setting of that name.
-    """
+    """Settings that some servers reject; `form` says how to request JSON."""
 
     form: str = "schema"
     temperature: bool = True

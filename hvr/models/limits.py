@@ -107,7 +107,7 @@ def transaction(
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Maximum usage of a model; None for no limit."""
+    """Maximum usage of a model; None for no limit. `tokens` limits input plus output."""
 
     calls: int | None = None
     input: int | None = None

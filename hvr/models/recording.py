@@ -584,11 +584,7 @@ class RecordingModel(Layer):
             raise DataFileError(f"{self._path}: this is a transcript of {sent}, not of {name}")
 
     def _restart(self, model: Replay) -> None:
-        """Delete an earlier recording of the same replay, since replaying costs nothing.
-
-        Raises:
-            DataFileError: The file is a different transcript, or the one that is replayed.
-        """
+        """Delete an earlier recording of the same replay, since replaying costs nothing."""
         existing = read(self._path)[0]
         other = any(existing.get(name) != model.header.get(name) for name in ("model", "date"))
         if other or self._path.samefile(file_of(model.path)):

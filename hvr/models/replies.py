@@ -73,7 +73,6 @@ def complaint_in(body: Any) -> Complaint | None:
 
 
 def _parts(error: Any, depth: int) -> Iterator[Mapping[str, Any] | str]:
-    """Yield the texts and objects nested in an error, outermost first."""
     if isinstance(error, str) and error.strip():
         yield error
     elif isinstance(error, list) and depth:

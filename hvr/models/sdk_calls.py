@@ -75,14 +75,8 @@ class SdkModel(Generic[_Settings]):
     ) -> tuple[Any, _Settings]:
         """Return the HTTP response to a call, and the settings that the server accepted.
 
-        Args:
-            call: Function that sends the request, given the settings and the time limit in seconds.
-            fallbacks: Function that returns the settings to try after a refusal; repeated use must
-                end.
-            seconds: Time limit for all attempts together, in seconds.
-
-        Raises:
-            ModelError: The request failed for a reason other than a refused setting.
+        `call` gets the settings and a time limit in seconds. `fallbacks` gives the settings to try
+        after a refusal, and must finally give none.
         """
         end = time.monotonic() + self._options.within(seconds)
         settings = self.settings

@@ -33,9 +33,9 @@ _IDENTIFYING_NUMBER = 100_000
 
 
 def json_scalars(value: Any, name: str = "") -> Iterator[Leaf]:
-    """Yield each string and number in a JSON value, with the nearest enclosing key.
+    """Yield (key, value) for each string and number in a JSON value; `key` encloses it directly.
 
-    Object keys are yielded too. `name` is the key of the value itself.
+    The keys of objects are yielded as values too. `name` is the key of the value itself.
     """
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -67,7 +67,8 @@ def value_words(value: str | float) -> frozenset[str]:
 def identifies(value: str | float) -> bool:
     """Return whether a value looks like an identifier, which no agent could guess or compute.
 
-    Identifiers are texts with digits and without spaces, except dates, and large integers.
+    Identifiers are large integers, and texts with digits and without spaces that are neither
+    numbers nor dates.
     """
     if isinstance(value, str):
         has_digit = any(character.isdigit() for character in value)
@@ -111,10 +112,10 @@ class CallValues:
     """The origins of the values of one call that look like identifiers.
 
     Args:
-        unknown: Values that do not occur before the call, with their parameters.
+        unknown: Parameters and values, for values that do not occur before the call.
         echoed: Unknown values that the call's own result contains.
-        later: Index of the first later call that returns an unknown value without taking it; values
-            without such a call are missing.
+        later: For an unknown value, the index of the first later call that returns it without
+            taking it, if there is one.
         readers: Indexes of later calls that use a value from this call's result.
     """
 
@@ -157,10 +158,6 @@ def named_arguments(call: LoggedCall) -> Mapping[str, Any]:
 
 
 def _uses(inputs: Iterable[Leaf], result: Any, source: KnownWords) -> bool:
-    """Return whether an argument consists of words of a result or contains a value of it.
-
-    `source` has the words of the result. Very short texts and numbers below 10 are ignored.
-    """
     for _, value in inputs:
         words = value_words(value)
         if _is_distinctive(value) and words and words <= source.words:
@@ -226,10 +223,10 @@ class ToolWords:
         }
 
     def mentions(self, request: frozenset[str], tool: str) -> bool:
-        """Return whether a request mentions a tool.
+        """Return whether a request, given as word stems (see `stems`), mentions a tool.
 
-        It does if it has at least half the words of the tool's name, or a word that few tools have
-        in their names and descriptions. `request` contains word stems (see `stems`).
+        It contains at least half of the words of the tool's name, or a word of the tool's name or
+        description that few other tools share.
         """
         name = self._names.get(tool, stems(tool))
         if name and 2 * len(name & request) >= len(name):

@@ -84,8 +84,8 @@ class ToolData:
     """A data set of tool plans.
 
     Args:
-        plans: True plans by split. `train` is the public training sample, `train_extra` contains
-            the other training plans, and `single` RestBench's plans with one tool.
+        plans: Reference plans by split. `train` is the public training sample, `train_extra`
+            contains the other training plans, and `single` RestBench's plans with one tool.
         requests: Request of each plan, by its id.
     """
 
@@ -121,7 +121,7 @@ def load_data(folder: Path) -> ToolData:
 
 
 def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
-    """Read a tool graph; without `graph_file`, its links are those of `read_tool_graph`.
+    """Read a tool graph; without `graph_file`, the links are those that `read_tool_graph` returns.
 
     Raises:
         DataFileError: A file cannot be read, or has no valid tool.
@@ -184,10 +184,6 @@ def _per_split(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
 
 
 def _published(folder: Path) -> dict[str, tuple[ToolPlan, ...]]:
-    """Read the published layout, in which test ids are grouped by plan type (test_chain, …).
-
-    All other plans are in the split `train`.
-    """
     split_of: dict[str, str] = {}
     if (folder / "split_ids.json").exists():
         listed = read_json(folder / "split_ids.json")

@@ -84,7 +84,7 @@ class BeliefRevision:
         return what in self._doubtful
 
     def note(self, alternative: Mapping[Atom, bool], *, doubtful: bool = False) -> None:
-        """Record the hidden effects of a step, given as the opposite of each changed value.
+        """Record the hidden facts that a step changed, with the opposite of each believed value.
 
         If the step is `doubtful`, no visible effect has confirmed it.
         """

@@ -239,11 +239,7 @@ class FactClauses:
         return None if comparison is None else self._comparison(comparison)
 
     def _placed(self, text: str) -> Formula | None:
-        """Parse 'x is at y' as a relation between objects of their types.
-
-        Relations with the same preposition are preferred, then relations with one place per object.
-        The result is None if no relation fits, or several fit equally well.
-        """
+        """Parse 'x is at y' as the best relation between objects of their types, or return None."""
         for pattern in (RELATED, _LONGEST):
             match = pattern.fullmatch(text)
             ranked: list[tuple[tuple[bool, bool, bool], str, tuple[Thing, Thing]]] = []

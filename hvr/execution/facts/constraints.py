@@ -271,7 +271,7 @@ def without_prohibitions(
     """Split a request into its orders, the actions that it forbids, and the things not to use.
 
     Args:
-        verbs: The verbs of orders.
+        verbs: Verbs with which orders begin.
     """
     deeds: list[str] = []
     things: list[str] = []
@@ -347,7 +347,7 @@ def forbidding(
 
 
 def unchanged(name: str, domain: Domain, problem: Problem) -> Iterator[Formula]:
-    """Yield the conditions that no fact about an object differs from the initial state."""
+    """Yield conditions that together keep every fact about an object as in the initial state."""
     objects = {o.name: o.types for o in (*domain.constants, *problem.objects)}
     changed = {
         atom.predicate

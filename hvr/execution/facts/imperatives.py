@@ -116,9 +116,9 @@ class Imperative(Value):
     """An action as an order: 'put {0} on {1}'.
 
     Args:
-        head: The words before the first argument, as a pattern; a particle is its group.
-        slots: The parameters in the order of the words, each after its preposition, or after ","
-            if any preposition may stand there.
+        head: Pattern for the words before the first argument, with a group `particle`.
+        slots: Preposition and index of each parameter, in the order of the words; the preposition
+            is "," if any may stand there.
         ends: Particles that may stand after the first argument or at the end.
         strict: Whether a particle must occur, since other actions have the same verb.
         left: The parameters that are places which the action's object leaves.
@@ -148,7 +148,7 @@ class Imperative(Value):
         return frozenset(x for args in (*changed, *facts) for x in args)
 
     def arguments(self, text: str) -> Iterator[tuple[tuple[str, str], ...]]:
-        """Yield the ways to split an order into arguments with prepositions, fewest first."""
+        """Yield the ways to split an order into (preposition, argument) pairs, fewest first."""
         match = self.head.match(text)
         if match is None:
             return
@@ -179,7 +179,7 @@ class Imperative(Value):
         """Yield the possible assignments of the arguments to parameters.
 
         Args:
-            pairs: The arguments, each after its preposition.
+            pairs: Pairs (preposition, argument) of the order.
             fits: Returns whether a phrase can be an argument for a parameter.
         """
         if not pairs:
@@ -220,13 +220,7 @@ _MOST_JOINTS = 6
 
 
 def _goes_with(mark: str, before: str, left: bool) -> bool:
-    """Return whether a preposition can stand before a parameter.
-
-    Args:
-        mark: The preposition in the order.
-        before: The preposition in the action's wording, or "," if any may stand there.
-        left: Whether the parameter is a place that the action's object leaves.
-    """
+    """Return whether the preposition `mark` in an order can stand before a parameter."""
     if mark in ("", ","):
         return before in ("", ",")
     if before in ("", ","):
@@ -254,9 +248,10 @@ def stages_of(text: str) -> list[str]:
 def imperatives(
     domain: Domain, orders: Sequence[tuple[str, Template]], nouns: Collection[str]
 ) -> Iterator[Imperative]:
-    """Yield the imperative of each action.
+    """Yield the imperative of each order.
 
     Args:
+        orders: Names of actions, each with a template of its imperative.
         nouns: Nouns of types, which may be left out: 'open {0}' for 'open gate {0}'.
     """
     said = [(domain.actions[name], order) for name, order in orders if name in domain.actions]
@@ -331,11 +326,7 @@ def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tupl
 
 
 def _changed(effect: Expression, named: Sequence[str]) -> NumericEffect | None:
-    """Return the change of a number, by a constant amount, that an imperative requests, or None.
-
-    Args:
-        named: The given parameters of the action.
-    """
+    """Return the change of a number by a constant that an imperative requests, or None."""
     effects = effect.operands if isinstance(effect, And) else (effect,)
     changes = [
         one
@@ -405,12 +396,7 @@ def literals_of(effect: Expression, *, positive: bool = True) -> Iterator[tuple[
 def _asked(
     literals: Sequence[tuple[Atom, bool]], named: Sequence[str], added: Counter[str], placing: bool
 ) -> tuple[Atom, bool] | None:
-    """Return the literal that an imperative with the arguments `named` requests, or None.
-
-    Args:
-        added: Number of actions that make each predicate true.
-        placing: Whether the verb requires a place.
-    """
+    """Return the literal that an imperative with the arguments `named` requests, or None."""
     about = [one for one in literals if named and named[0] in one[0].args]
     about = about or [one for one in literals if not one[0].args]
     # The one that most of the arguments are about; an effect before the end of another state.
@@ -436,7 +422,8 @@ def as_clauses(text: str, *, ordered: bool, placing: bool = False) -> Iterator[s
     Args:
         ordered: Whether the text is certainly an order, so that a list of things may precede the
             place.
-        placing: Whether the first word is a verb of the world that asks for a place.
+        placing: Whether the first word is a verb that takes a place, such as 'load' in a world with
+            the predicate 'loaded'.
     """
     text = _SHOULD.sub(lambda match: f" is{match['denied'] or ''}", text)
     yield text
@@ -544,7 +531,7 @@ _LAYERS = re.compile(
 
 
 def given(text: str) -> str:
-    """Reword orders such as 'give maria the letter', 'have rita open it', and towers.
+    """Reword orders in less common forms, such as 'have rita open it' and 'build a tower of …'.
 
     'Give maria the letter' becomes 'give the letter to maria'. Other texts are unchanged.
     """

@@ -196,7 +196,6 @@ class FactOrders(FactClauses):
         return all(self._thing(one, parameter) for one in self._items(text, parameter))
 
     def _items(self, text: str, parameter: TypedName) -> list[str]:
-        """Return the items of a list of things; a description may contain 'and'."""
         items = things_of(text)
         return items if len(items) < 2 or self._thing(text, parameter) is None else [text]
 
@@ -220,10 +219,7 @@ class FactOrders(FactClauses):
         return None
 
     def _contrast(self, text: str) -> list[Formula] | None:
-        """Parse 'put red on green, not blue': blue must not be on green.
-
-        The result is None for other texts.
-        """
+        """Parse 'put red on green, not blue': blue must not be on green."""
         match = _CONTRAST.fullmatch(text)
         other = self.object_of(match["other"]) if match else None
         found = self._order(match["order"]) if match and other else None
@@ -237,10 +233,7 @@ class FactOrders(FactClauses):
         return None
 
     def _exchange(self, text: str) -> list[Formula] | None:
-        """Parse 'swap red and green': each object takes the other one's place.
-
-        The result is None for other texts, and for objects without places or at each other's place.
-        """
+        """Parse 'swap red and green': each object takes the other one's place."""
         match = _SWAP.fullmatch(text)
         two = (
             self._things.read(match["two"], TypedName("?x", ("object",)))
@@ -294,13 +287,7 @@ class FactOrders(FactClauses):
     def _imperative(
         self, order: Imperative, known: Mapping[int, str], times: Repetition, *, direct: bool
     ) -> list[Formula] | None:
-        """Return the conditions that an imperative requests, or None if it requests none.
-
-        Args:
-            known: The words for some of the action's parameters, in the order of the words.
-            times: How often, or by how much, a number is to change.
-            direct: Whether the first of these words has no preposition.
-        """
+        """Return the conditions that an imperative requests, or None if it requests none."""
         parameters = order.action.parameters
         index = {p.name: i for i, p in enumerate(parameters)}
         asked = self._asked(order, [parameters[n].name for n in known], times)
@@ -356,11 +343,7 @@ class FactOrders(FactClauses):
     def _first(
         self, order: Imperative, things: Mapping[int, Thing], named: Sequence[str]
     ) -> list[Formula] | None:
-        """Return the preconditions about named arguments that the effect does not mention.
-
-        They relate an argument to the objects of the effect: 'bake the bun in the oven'.
-        The result is None if no precondition mentions one of the arguments.
-        """
+        """Return the preconditions that relate the remaining arguments to the effect, or None."""
         parameters = {p.name: p for p in order.action.parameters}
         names = list(parameters)
         said = {names[n]: t.name for n, t in things.items() if not t.quantifier}
@@ -381,11 +364,7 @@ class FactOrders(FactClauses):
         return [need for need in apart if not self._holds(need)]
 
     def _changed(self, change: NumericEffect, args: Sequence[Thing], times: Repetition) -> Formula:
-        """Return the goal for a number: its current value after the requested change.
-
-        Raises:
-            LanguageError: The number has no value now.
-        """
+        """Return the goal for a number: its current value after the requested change."""
         assert isinstance(change.amount, Number)
         amount = change.amount.value
         whole = times.times if times.total else amount * (times.times or 1)
@@ -431,14 +410,7 @@ class FactOrders(FactClauses):
         at: int,
         positive: bool = True,
     ) -> Thing:
-        """Restrict 'a block' to the blocks that do not yet satisfy the request, if there are any.
-
-        Only the first argument (`at` is 0) is restricted.
-
-        Args:
-            make: Makes the requested condition from the names of the arguments.
-            positive: Whether the condition is to become true.
-        """
+        """Restrict 'a block' to the blocks that do not yet satisfy the request, if any."""
         thing = args[at]
         if thing.quantifier != SOME or thing.members is not None or thing.count_all or at:
             return thing

@@ -109,10 +109,7 @@ class _Description:
                 yield DescribedStage(text, " and ".join(said for _, said in asked))
 
     def _asked(self, begin: int, end: int) -> Iterator[tuple[str, str]]:
-        """Yield a condition and its paraphrase for each group of related entities.
-
-        Only the clauses from `begin` to `end` (exclusive) are considered.
-        """
+        """Yield a condition and its paraphrase for each group of related entities."""
         relations = [r for r in self.meaning.relations if begin <= r.clause < end]
         wanted = {
             number: [c for c in entity.conditions if begin <= c.clause < end]
@@ -171,14 +168,7 @@ class _Description:
         )
 
     def _type(self, number: int, conditions: Iterable[Condition], moved: bool) -> str:
-        """Return the PDDL type of the entity's classes that allow the requested actions.
-
-        Args:
-            moved: Whether the entity is to be put somewhere.
-
-        Raises:
-            ImpossibleGoalError: No class allows them.
-        """
+        """Return the PDDL type of the entity's classes that allow the requested actions."""
         entity = self.meaning.entities[number]
         needed = [(c.word, c.requires) for c in conditions]
         needed += [("put", self.taxonomy.roles.class_of(PORTABLE))] if moved else []

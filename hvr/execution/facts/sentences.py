@@ -128,12 +128,7 @@ def problem_for(
 def _inside(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon, refusal: LanguageError
 ) -> RequestedProblem:
-    """Read the wish inside a request that is not read as a whole.
-
-    Raises:
-        AmbiguousError: It is uncertain whether the request asks for the wish.
-        LanguageError: There is no wish that can be read: `refusal`.
-    """
+    """Read the order inside a request that cannot be read as a whole, or raise `refusal`."""
     orders = FactOrders(domain, problem, words)
 
     def reads(part: str) -> bool:
@@ -162,10 +157,7 @@ _PLAIN = frozenset({"a", "be", "it", "is", "not", "the"})
 
 
 def _may_be_goal(aside: str, problem: Problem, words: WorldLexicon) -> bool:
-    """Return whether a phrase names a thing of the world and a part of a fact about things.
-
-    One such phrase is 'every other block is on the table'.
-    """
+    """Return whether a phrase names an object or type, and a part of a fact of the world."""
     said = {word for token in aside.split() for word in (token, token.removesuffix("s"))}
     nouns = {n for nouns in words.types.values() for noun in nouns for n in noun.split()}
     nouns |= {n for thing in problem.objects for n in words_of(thing.name).lower().split()}

@@ -181,13 +181,7 @@ class ThingReader:
         return self._located(text)
 
     def _located(self, text: str) -> Thing | None:
-        """Parse an object with its current place, such as 'parcel1 from the market'.
-
-        The result is None for other phrases.
-
-        Raises:
-            LanguageError: The object is not at this place.
-        """
+        """Parse an object with its place, such as 'parcel1 from the market', or return None."""
         head, origin, place = text.partition(" from ")
         thing = self.phrases.get(head)
         if not origin or thing is None or thing.quantifier:

@@ -256,5 +256,4 @@ ProgressCallback = Callable[[Epoch], None]
 """Function to call after each epoch."""
 
 
-def no_progress(_: Epoch) -> None:
-    """Ignore the epoch."""
+def no_progress(_: Epoch) -> None: ...

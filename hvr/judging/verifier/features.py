@@ -27,7 +27,10 @@ _WORD = re.compile(r"[A-Za-z0-9_.\-]+")
 
 class Encoder(Protocol):
     def encode(self, texts: Sequence[str], role: Literal["", "query", "passage"] = "") -> Floats:
-        """Return the vectors of texts, float32, shape (texts, dimension)."""
+        """Return the vectors of texts, float32, shape (texts, dimension).
+
+        `role` is the role of the texts in a search, which some models distinguish.
+        """
 
 
 class TextTable:
@@ -82,7 +85,7 @@ class ToolEmbeddings:
         self.types = sorted({x for t in tools.tools for x in (*t.inputs, *t.outputs)})
 
     def tool_text(self, tool_id: str) -> str:
-        """Return the text that represents a tool to the encoder; an unknown tool's id."""
+        """Return the text that represents a tool to the encoder; for an unknown tool, its id."""
         if tool_id not in self.tools:
             return tool_id.replace("_", " ")
         description = self.tools.tool(tool_id).description or tool_id.replace("_", " ")
@@ -150,9 +153,9 @@ class ToolEmbeddings:
         return np.asarray(outputs @ inputs.T > 0)
 
     def between(self, before: Iterable[str], after: Iterable[str]) -> NDArray[np.int64]:
-        """Return the tools that fit after all of `before` and before all of `after`.
+        """Return the indexes of the tools that fit after all of `before` and before all of `after`.
 
-        Unknown tools in `before` and `after` are ignored.
+        There are none if `before` or `after` contains an unknown tool.
         """
         fitting = np.ones(len(self.tools), dtype=np.bool_)
         for tool in before:
@@ -326,7 +329,10 @@ class PathCounts:
         return math.log1p(max((self.of(p, own) for p in paths), default=0))
 
     def usual_between(self, source: str, target: str) -> Path:
-        """Return the usual path between two tools; empty if a direct link is more frequent."""
+        """Return the inner tools of the most frequent path of 3 or 4 tools between two tools.
+
+        They are empty unless this path is more frequent than a direct link.
+        """
         paths = self._ends.get((source, target), ())
         best = max(paths, key=lambda p: (self.counts[p], -len(p), p), default=())
         return best[1:-1] if best and self.counts[best] > self.of((source, target)) else ()
@@ -396,7 +402,7 @@ class PlanArrays:
         return len(self.request)
 
     def rows(self, graphs: Ints) -> tuple[Ints, Ints]:
-        """Return the label rows of the selected graphs' nodes (without Start) and edges."""
+        """Return the rows of some graphs in arrays of node labels (no Start) and edge labels."""
         nodes, _, at = row_ranges(self.node_ptr, graphs)
         graph_of = np.searchsorted(self.node_ptr, nodes, side="right")
         return (nodes - graph_of)[at > 0], row_ranges(self.edge_ptr, graphs)[0]

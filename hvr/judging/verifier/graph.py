@@ -165,7 +165,6 @@ def plan_graph(plan: ToolPlan, tools: ToolGraph | None = None) -> PlanGraph:
 
 
 def _matched(links: Sequence[tuple[str, str]], places: Mapping[str, list[int]]) -> tuple[Edge, ...]:
-    """Map each link to the nearest pair of steps, and a repeated link to the next nearest pair."""
     waiting: dict[tuple[str, str], Iterator[Edge]] = {}
     edges: list[Edge] = []
     for link in links:

@@ -72,7 +72,7 @@ class Verdict:
 
     @property
     def risky_nodes(self) -> tuple[int, ...]:
-        """Steps whose risk reaches the threshold, riskiest first (V_edit in GNNVerifier)."""
+        """Indexes of the steps whose risk reaches the threshold, riskiest first (V_edit)."""
         risky = [i for i, r in enumerate(self.node_risks) if r >= self.thresholds.node]
         return tuple(sorted(risky, key=lambda i: (-self.node_risks[i], i)))
 

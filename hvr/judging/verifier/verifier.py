@@ -274,7 +274,7 @@ class Verifier:
         return verdicts
 
     def plausibility(self, graphs: Sequence[PlanGraph]) -> Floats:
-        """Return S of each graph, shape (graphs,), without risks and reasons."""
+        """Return the score S of each graph, shape (graphs,), without risks and reasons."""
         if not graphs:
             return np.zeros(0, np.float32)
         with NO_FORK:

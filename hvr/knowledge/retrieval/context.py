@@ -315,7 +315,6 @@ def _belongs(o: _Object, kinds: _Kinds) -> Iterator[str]:
 
 
 def _room(o: _Object, kinds: _Kinds, tried: Collection[tuple[str, str]]) -> Iterator[str]:
-    """Yield the contents of an object with a door, and the places in which it did not fit."""
     inside = o.relations.get("^in", [])
     if inside and kinds.terms["openable"] in o.kinds:
         more = ", …" if len(inside) > _MOST_INSIDE else ""
@@ -348,7 +347,7 @@ _LITERAL = re.compile(r"\((not )?\(?(\w+) \?x(?: (\w+))?\)")
 
 
 def dishes(request: str, ontology: Ontology) -> tuple[str, ...]:
-    """Return the dishes that a request names, each with its parts."""
+    """Return a description of each dish that a request names, with its parts."""
     return tuple(_dish(name, ontology) for name in _named(request, ontology))
 
 

@@ -95,11 +95,7 @@ class Inventory:
         )
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
-        """Return a sort key.
-
-        Places with room come first; then objects in the open, behind a door, and of unknown place;
-        then the nearest objects.
-        """
+        """Return a sort key: places with room first, then objects in the open, then near ones."""
         return (
             name in self.too_full,
             2 if name in self.unplaced else int(self.hidden(name)),

@@ -32,11 +32,11 @@ from hvr.pddl.model import Problem
 def constrained_objects(
     constraint: Expression, inventory: Inventory, changing: Collection[str]
 ) -> Iterator[str]:
-    """Yield the objects that a constraint names and, if it has quantifiers, further objects.
+    """Yield the objects that a constraint names or, by a quantifier, affects in the present state.
 
-    These currently satisfy one of its atoms with a predicate in `changing`. For a constraint on all
-    doors ("never two open at once"), they are the open doors. A plan never touches objects outside
-    its problem, so all other doors stay closed.
+    These are the objects of the quantified types for which one of its atoms with a predicate in
+    `changing` is true now. For a constraint on all doors ("never two open at once"), they are the
+    open doors. A plan never touches objects outside its problem, so all other doors stay closed.
     """
     predicates: set[str] = set()
     kinds: set[str] = set()
@@ -227,14 +227,12 @@ class _Chooser:
                     self.chosen.add(inner, f"to be taken from {name}")
 
     def all_of(self, classes: tuple[str, ...]) -> None:
-        """Select all objects of some classes, except pieces, which may not exist yet."""
         for object_class in classes:
             for name in self.inventory.of(object_class):
                 if not self.chosen.is_piece(name):
                     self.chosen.add(name, "all of them are requested")
 
     def named(self, name: str) -> None:
-        """Select a named object and, for a future piece, the object to cut."""
         self.chosen.add(name, "named in the goal")
         if self.inventory.true("present", name):
             return
@@ -308,7 +306,7 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
 
 
 def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield each variable that is restricted to certain objects, as in `(or (= ?x a) (= ?x b))`."""
+    """Yield (variable, objects) for each variable that is one of some objects."""
     match formula:
         case Or(operands) if operands and all(isinstance(o, Equal) for o in operands):
             sides = [(o.left, o.right) for o in operands if isinstance(o, Equal)]

@@ -145,10 +145,10 @@ class Matcher:
         self._texts = {t: c for c in types for t in _texts(inventory.ontology, c)}
 
     def match(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-        """Return the objects or classes that a name refers to, and the reason; all empty if none.
+        """Return the objects, the classes and the reason for a match of a name; empty if none.
 
-        A known class without objects in the scene is not replaced by a similar class: without a
-        toaster, no toaster can be used.
+        An exact name gives objects, and any other name gives classes. A known class without objects
+        in the scene is not replaced by a similar class: without a toaster, no toaster can be used.
         """
         # From exact to vague, so that similarity never overrides a known name.
         if len(name) > _LONGEST:
@@ -206,7 +206,6 @@ class _Chooser:
         self.reasons.setdefault(name, reason)
 
     def named(self, name: str, reason: str) -> None:
-        """Add one object, its pieces and, for a future piece, the object to be cut."""
         self.add(name, reason)
         source = self._source.get(name)
         if source is not None and not self._there(name):
@@ -230,7 +229,6 @@ class _Chooser:
         self._of_sources([n for n in objects if n in self._source], reason, limit)
 
     def _of_sources(self, pieces: list[str], reason: str, limit: int) -> None:
-        """Add the first `limit` pieces with their sources, existing pieces first."""
         rank = {
             n: i
             for c in {self._inventory.classes[self._source[p]] for p in pieces}
@@ -319,7 +317,6 @@ class _Expander:
             things.sort(key=rank.__getitem__)
 
     def run(self) -> None:
-        """Apply all rules, one group at a time, each group until it adds nothing."""
         # A rule that tests whether a kind is chosen must run after the rules that choose it. A
         # burner for a chosen pan precedes other heat sources, and both precede knobs, places and
         # contents. The work surface comes last, since any other rule may provide one.
@@ -344,7 +341,6 @@ class _Expander:
     # --- uses -------------------------------------------------------------------------------
 
     def _sources(self) -> Additions:
-        """Yield the source of each future piece, and one piece of each object to cut."""
         for name in self._chosen:
             source = self._source.get(name)
             if source is not None and not self._true("present", name):
@@ -374,7 +370,6 @@ class _Expander:
             )  # an appliance that needs no dish is simpler
 
     def _dish(self) -> Additions:
-        """Yield a dish for the contents of a cracked object, preferably one to fry in."""
         for name in self._with(CRACKABLE):
             made = [p for p, s in self._source.items() if s == name]
             heats = [h for h in self._all(APPARATUS) if any(self._treats(h, p) for p in made)]
@@ -386,7 +381,6 @@ class _Expander:
                 yield dishes[0], f"for {name} when it is cracked"
 
     def _under(self) -> Additions:
-        """Yield a heat source with a single place for a selected dish."""
         slots = [h for h in self._all(APPARATUS) if self._plays(h, SLOT)]
         for name in [n for n in self._chosen if self._true("pickupable", n)]:
             below = [h for h in slots if name in self._takes[h]]
@@ -406,7 +400,6 @@ class _Expander:
                     break
 
     def _carriers(self) -> Additions:
-        """Yield a dish for an object that cannot be put on a heat source without a dish."""
         for heat in self._with(APPARATUS):
             for name in list(self._chosen):
                 if not self._treats(heat, name) or self._true("fits", name, heat):
@@ -416,7 +409,6 @@ class _Expander:
                     yield dishes[0], f"carries {name} on {heat}"
 
     def _drinks(self) -> Additions:
-        """Yield a source of drinks for cups, such as a coffee machine, unless one is selected."""
         if self._with(FILLED, FILLER) or self._with_pair(RUNS_INTO):
             return
         for name in list(self._chosen):
@@ -454,7 +446,6 @@ class _Expander:
                 yield parent, f"where {name} is"
 
     def _occupants(self) -> Additions:
-        """Yield the objects in selected dishes and single-object places, and the held object."""
         for name in list(self._chosen):
             if self._plays(name, SLOT) or self._true("pickupable", name):
                 for inner in self._inventory.contents.get(name, ()):

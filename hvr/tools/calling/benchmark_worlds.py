@@ -150,8 +150,7 @@ class BfclTools:
         """
         return {name: _plain(one) for name, one in self._objects.items() if name != _STATELESS}
 
-    def close(self) -> None:
-        """Do nothing, since no resources are held."""
+    def close(self) -> None: ...
 
     def _new_object(self, name: str) -> Any:
         made = getattr(load_apart(f"{_SOURCES}.{CLASSES[name]}"), name)()
@@ -179,11 +178,6 @@ def _tools(name: str) -> tuple[ToolSchema, ...]:
 
 
 def _plain(value: Any) -> Json:
-    """Convert a value of the package to JSON.
-
-    Numbers of other types become floats, sets become lists, and objects become their public
-    attributes without `parent`. A value of any other type becomes text.
-    """
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):
@@ -265,8 +259,7 @@ class Tau2Tools:
         """Return the package's hash values of the agent's and the user's databases."""
         return [self._environment.get_db_hash(), self._environment.get_user_db_hash()]
 
-    def close(self) -> None:
-        """Do nothing, since no resources are held."""
+    def close(self) -> None: ...
 
     def _user_tools(self) -> list[Any]:
         return list(self._environment.get_user_tools()) if self._environment.user_tools else []

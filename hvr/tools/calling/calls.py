@@ -102,9 +102,9 @@ def leaf_values(call: ToolCall) -> Iterator[tuple[Place, Json]]:
 
 
 def sources_json(call: ToolCall, sources: Mapping[Place, Source]) -> list[Json]:
-    """Return the source of each argument value as JSON.
+    """Return the source of each argument value as an object with `place`, `source` and `why`.
 
-    Paths are lists, since keys may contain any text.
+    Places are lists of keys and indexes, since keys may contain any text.
     """
     listed: list[Json] = []
     for place, _ in leaf_values(call):

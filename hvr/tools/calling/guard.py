@@ -151,13 +151,13 @@ class GuardedTools:
         return tuple({one.id: one for one in found}.values())
 
     def reset(self) -> None:
-        """Reset the environment, the budget, the outcomes and a ledger in memory."""
+        """Reset the environment, the budget and the outcomes; a ledger in a file is not changed."""
         self._inner.reset()
         self._ledger.reset()
         self._outcomes, self._failures, self._waiting, self._used = [], {}, [], 0
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool with values of unknown provenance, with which writing calls are refused."""
+        """Call a tool with values of unknown provenance; refuse a writing call with arguments."""
         return self.call_with(call, {})
 
     def call_with(
@@ -168,7 +168,7 @@ class GuardedTools:
         again: bool = False,
         request: Sequence[Json] = (),
     ) -> CallOutcome:
-        """Call a tool if the provenance of every value permits its use in this call.
+        """Call a tool, or return a failure if the policy or a value's source forbids the call.
 
         Args:
             sources: Sources of the argument values, by path.
@@ -193,7 +193,7 @@ class GuardedTools:
         return outcome
 
     def refusal(self, call: ToolCall) -> CallOutcome | None:
-        """Return the failure of a call that approval cannot permit; None for any other call."""
+        """Return the failure of a call that is refused even if the user approves it, or None."""
         tool = checked_tool(self.catalogue, call)
         return tool if isinstance(tool, CallOutcome) else self._refused(call, tool)
 
@@ -216,11 +216,7 @@ class GuardedTools:
     def _open_entry(
         self, call: ToolCall, tool: ToolSchema, sources: Mapping[Place, Source], again: bool
     ) -> tuple[CallOutcome | None, str | None]:
-        """Record a writing call in the ledger, with the user's approval if needed.
-
-        Returns:
-            The failure that prevents the call and None, or None and the id of its ledger entry.
-        """
+        """Record a writing call; return (failure, None) or (None, the id of its ledger entry)."""
         asked, approved = None, None
         while True:
             with self._ledger.locked():

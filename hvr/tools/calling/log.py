@@ -248,10 +248,10 @@ class SessionValues:
         self._statements += [value for value in values if value not in self._statements]
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Record a successful call's result, whose values count as found.
+        """Record the values in a successful call's result as found; ignore a failed call.
 
-        An id counts as identified if it is the only one under its keys, and if the call's arguments
-        include a stated, identified or confirmed value and none of insufficient provenance.
+        An id also counts as identified if the result has no other id under the same keys, and every
+        argument has sufficient provenance, at least one of them from the user or identified.
         """
         if not outcome.ok:
             return
@@ -305,7 +305,6 @@ class SessionValues:
 
 
 def _is_stated(statement: Json, value: Json) -> bool:
-    """Return whether a value equals a statement or occurs in it, as whole words or as a number."""
     if same_value(statement, value):
         return True
     if not isinstance(statement, str) or value is None or isinstance(value, (bool, list, dict)):
@@ -540,11 +539,7 @@ class CallLedger:
             append_json_line(self._path, record, durable=True)
 
     def _new_lines(self) -> tuple[list[bytes], bytes, int]:
-        """Return the lines added to the file since the last read.
-
-        Returns:
-            The complete lines, the incomplete last line (empty if none), and its offset.
-        """
+        """Return the complete new lines, the incomplete last line, and the last line's offset."""
         if self._path is None:
             return [], b"", 0
         try:

@@ -175,7 +175,7 @@ _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
 
 
 def sendable(media: str) -> bool:
-    """Return whether hvr can encode request bodies of a media type: none, JSON, forms or text."""
+    """Return whether hvr can encode a request body of a media type: empty, JSON, a form or text."""
     kind = _kind(media)
     return not media or kind in (FORM, MULTIPART) or _is_json(kind) or kind.startswith("text/")
 
@@ -458,8 +458,7 @@ class OpenApiTools:
         """Return None, since servers do not expose their state."""
         return None
 
-    def close(self) -> None:
-        """Do nothing, since no connection is kept."""
+    def close(self) -> None: ...
 
     def _followed(self, request: HttpRequest, end: float) -> HttpAnswer:
         for _ in range(MAX_REDIRECTS + 1):

@@ -259,8 +259,7 @@ class PythonTools:
         copied: Json = copy.deepcopy(self._state)
         return copied
 
-    def close(self) -> None:
-        """Do nothing, since no resources are held."""
+    def close(self) -> None: ...
 
 
 def open_module(module: Any) -> PythonTools:

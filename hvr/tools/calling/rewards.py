@@ -140,7 +140,7 @@ class ToolRewards:
         return _places(state)
 
     def _compare(self) -> tuple[int, int]:
-        """Return the numbers of required changes made, and of other values that are wrong."""
+        """Return the numbers of required changes made, and of other values unlike the goal."""
         state = _places(self._environment.state())
         different = {
             place

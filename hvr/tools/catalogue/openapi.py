@@ -322,7 +322,6 @@ def _tool(
 
 
 def _with_resources(tool: ToolSchema) -> ToolSchema:
-    """Copy the entity kind of each result property to the parameter of the same name and type."""
     given = {one.leaf: one for one in reversed(tool.gives) if one.name.lstrip("[].") == one.leaf}
     return replace(
         tool,

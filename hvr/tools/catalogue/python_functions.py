@@ -121,13 +121,9 @@ def _parameter(
 
 @dataclass(frozen=True)
 class _Hint:
-    """The meaning of a type hint.
+    """A type hint in terms of JSON Schema; without `types`, every value is permitted.
 
-    Args:
-        types: JSON Schema types; empty if every value is permitted.
-        choices: Permitted values as JSON.
-        record: Name of the hinted class if it has typed fields; otherwise empty.
-        items: Hint of a list's items, if any.
+    `record` is the name of the hinted class if it has typed fields.
     """
 
     types: tuple[str, ...] = ()

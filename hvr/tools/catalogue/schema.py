@@ -294,7 +294,7 @@ class ParameterSubject:
 
 
 def slots_of(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, Slot]]:
-    """Yield each parameter and result value in a catalogue, with its tool."""
+    """Yield (tool, parameter, slot) for each parameter and each result value in a catalogue."""
     for tool in catalogue.tools:
         for parameter in tool.takes:
             yield tool, parameter, Slot(tool.name, parameter.name)
@@ -362,10 +362,7 @@ class _Entities:
     def _by_name(self, leaf: Words, own: Words, *, stated: bool = True) -> ParameterSubject | None:
         """Return the entity kind and property that a parameter's name states, or None.
 
-        Args:
-            leaf: Words of the name.
-            own: Words of the entity kind that the schema states; empty if unknown.
-            stated: Value of `stated` in the result.
+        `own` is the entity kind in the schema, if any; `stated` is copied to the result.
         """
         for start in range(len(leaf) - 1):
             for end in range(len(leaf) - 1, start, -1):
@@ -447,9 +444,9 @@ MIN_SPELLING_SIMILARITY = 0.8
 def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[str] = ()) -> str:
     """Return the meaning called `name`, or the meaning of the parameter called `name`.
 
-    A parameter is written as `TOOL.PARAMETER` or by its name alone; parameters of `goals` take
-    precedence. An unknown name is returned unchanged, since it may name a property that occurs only
-    in results.
+    A parameter is written as `TOOL.PARAMETER` or by its name alone; the parameters of the tools in
+    `goals` take precedence. An unknown name is returned unchanged, since it may name a property
+    that occurs only in results.
 
     Raises:
         UsageError: The name is ambiguous, or probably a misspelt parameter.

@@ -77,10 +77,6 @@ def complete_linkage(vectors: Vectors, least: LeastCosine) -> list[tuple[list[in
 
 
 def _similarities(vectors: Vectors, least: LeastCosine, start: int) -> Similarities:
-    """Return the pairwise cosines of one part of the rows, times `_SCALE`.
-
-    They are 0 for pairs below their minimum cosine, and on the diagonal.
-    """
     part = vectors[start : start + MAX_ROWS]
     found = np.zeros((len(part), len(part)), dtype=np.int16)
     for first in range(0, len(part), _BLOCK):
@@ -266,7 +262,7 @@ def meanings(
 
 
 def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolGraph:
-    """Return a graph whose types are meanings, with links from tools that give one to its takers.
+    """Return a graph whose types are meanings; tools that give a meaning link to its takers.
 
     A value that a tool both takes and gives makes no link, since it is not new.
     """
@@ -361,7 +357,6 @@ def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
 def _clusters(
     vectors: NDArray[np.float32], kinds: Sequence[_Kind], min_cosine: float
 ) -> list[tuple[list[int], float]]:
-    """Return clusters of kinds as lists of indexes, each with the minimum cosine of two members."""
     # Sort by name, so that a limit on rows cuts between names.
     order = sorted(range(len(kinds)), key=lambda k: (kinds[k].leaf, k))
     leaves = _codes(kinds[k].leaf for k in order)
@@ -417,7 +412,6 @@ def _same_object(sides: Sequence[frozenset[tuple[str, str]]]) -> list[NDArray[np
 
 
 def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]:
-    """Split a group of slots so that no part contains two slots that must stay apart."""
     labels: dict[Slot, set[tuple[int, int]]] = defaultdict(set)
     for number, group in enumerate(apart):
         for member, some in enumerate(group):
@@ -438,7 +432,6 @@ def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]
 
 
 def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
-    """Name each meaning after its most common parameter, with its entity or tool if ambiguous."""
     used: set[str] = {m.name for m in found if m.name}
     tried: dict[str, Iterator[int]] = {}
     named = []
@@ -459,10 +452,6 @@ def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
 def _candidates(
     leaf: str, of: str, tried: dict[str, Iterator[int]], *, bare: bool
 ) -> Iterator[str]:
-    """Yield candidate names for a meaning: `leaf` unless `bare`, `of.leaf`, then numbered names.
-
-    `tried` keeps the next number of each numbered name.
-    """
     if not bare:
         yield leaf
     yield f"{of}.{leaf}"

@@ -114,8 +114,7 @@ def trace(events: Iterable[Event]) -> Trace:
 def reports_error(value: Any) -> bool:
     """Return whether a result looks like an error.
 
-    It does if it is an object with an error and at most one other key, or a text that begins with
-    "error".
+    Errors are objects with an `error` and at most one other key, and texts that begin with "error".
     """
     if isinstance(value, dict):
         return any(value.get(k) for k in ("error", "Error")) and len(value) <= _ERROR_KEYS
@@ -363,7 +362,6 @@ def _user(value: Record) -> Iterator[Event]:
 
 
 def _assistant(value: Record) -> Iterator[Event]:
-    """Yield each call in an assistant's message once, even if the framework writes it twice."""
     extra = value.get("additional_kwargs")
     extra = extra if isinstance(extra, dict) else {}
     found = list(_listed_calls(value) or _listed_calls(extra))

@@ -96,10 +96,6 @@ def _nodes(listed: list[Any]) -> Iterator[LoggedCall]:
 
 
 def _arguments(given: Any) -> Mapping[str, Any] | None:
-    """Return arguments by name, from an object or from TaskBench's list of names and values.
-
-    Any other value gives None.
-    """
     if isinstance(given, dict):
         return given
     if isinstance(given, list) and given:
@@ -271,7 +267,6 @@ def _records(path: Path) -> Iterator[Any]:
 
 
 def _collected(value: dict[str, Any]) -> Iterator[Any]:
-    """Yield the logs that a collection object contains, or the object itself if it is a log."""
     for key in _COLLECTIONS:
         some = value.get(key)
         if isinstance(some, list) and some and not any(map(is_event, some)):
@@ -287,7 +282,6 @@ def _are_answers(values: list[Any]) -> bool:
 
 
 def _values(path: Path) -> list[Any]:
-    """Return a file's values: items of a JSON list, lines of JSON Lines, or the text of calls."""
     text = read_text(path)
     if not text.strip():
         return []

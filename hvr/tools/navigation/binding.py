@@ -150,10 +150,6 @@ class Binder:
         query: EntityQuery,
         found: Identification,
     ) -> tuple[UserQuestion | None, Json]:
-        """Return a question about the entities of an "every …" goal, or None and its next entity.
-
-        The entity is None if none is left.
-        """
         if number not in self._passed:
             # Determine the entities once, at the start: the calls may change what matches.
             self._every[number] = [one.found.value for one in found.chosen]

@@ -153,7 +153,7 @@ class EntityGraph:
         )
 
     def shown_alike(self, one: int, other: int, name: str) -> bool:
-        """Return whether an object whose property `name` describes `one` also describes `other`.
+        """Return whether results contain `other` at a place where `one` has the property `name`.
 
         Objects at the same place in a tool's results are assumed to have the same properties.
         """
@@ -166,7 +166,10 @@ class EntityGraph:
         return tuple(next(self._described(number, singular_words(leaf_of(name))), ()))
 
     def known_of(self, value: Json) -> frozenset[EntityProperty]:
-        """Return the properties of the `holders` of a value and of the entities above them."""
+        """Return the properties of the `holders` of a value and of the entities above them.
+
+        A property of a nearer entity hides those of the same name further above.
+        """
         known: dict[Words, list[Json]] = {}
         for number in self.holders(value):
             for level in self.levels(number):
@@ -218,11 +221,7 @@ class EntityGraph:
         }
 
     def _described(self, number: int, words: Words, *, like: bool = False) -> Iterator[list[Json]]:
-        """Yield the values of a property of an entity and of the entities linked to it.
-
-        Each list has the values at one link distance, nearest first. If `words` is empty, all
-        properties match. If `like` is true, partial names match too.
-        """
+        """Yield a property's values per link distance, nearest first; no `words` match any."""
         upward, downward = self.levels(number), self.levels(number, up=False)
         for up, down in zip(upward, downward, strict=True):
             found = [
@@ -351,7 +350,7 @@ class EntityGraph:
 def _own_id(value: dict[str, Json], kind: Words, whole: tuple[str, Json] | None) -> str:
     """Return the name of the property that identifies an object; empty if it has none.
 
-    `whole` is the name and value of the argument that identifies the object, if any.
+    `whole` is the name and value of the call's argument that identifies the object, if any.
     """
     plain_values = {n: v for n, v in value.items() if v is not None and not _has_parts(v)}
     ids = [name for name in plain_values if last_word(name) in KEY_WORDS]

@@ -271,7 +271,7 @@ class MeaningNames:
 
 
 def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Iterator[ObservedCall]:
-    """Yield an observation for each logged call whose outcome says something about its tool.
+    """Yield an observation for each logged call, except for failures that the tool did not cause.
 
     Args:
         lines: Records of a log (`hvr.tools.calling.log`), in order. Calls with equal `run` and

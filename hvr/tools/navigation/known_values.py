@@ -291,7 +291,7 @@ class KnownValues:
         return self._matching[place]
 
     def gives(self, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
-        """Return whether `tool` results of this shape contain a value for `taker`'s parameter."""
+        """Return whether a result of `tool` with this shape has a value for the parameter."""
         place = tool, shape, parameter, taker
         if place not in self._gives:
             self._gives[place] = any(
@@ -307,7 +307,7 @@ class KnownValues:
 def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
     """Yield each scalar value in a result, and each key that is data, with its path pattern.
 
-    Outer values come first; the rest after `MAX_RESULT_VALUES` are left out.
+    Outer values come first; after `MAX_RESULT_VALUES`, the rest is left out.
     """
     todo: list[tuple[tuple[str, ...], Json]] = [((), result)]
     seen = 0
@@ -358,7 +358,7 @@ def _with_floats(value: Json) -> Json:
 def keys_are_data(value: Mapping[str, Json]) -> bool:
     """Return whether an object's keys are data, such as ids, rather than names of properties.
 
-    They are if all values are objects, and each of these contains its key as a value or all keys
+    That is so if all values are objects, and either each value contains its own key or all keys
     contain digits.
     """
     inner = list(value.values())

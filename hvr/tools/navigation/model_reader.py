@@ -226,7 +226,7 @@ def reading_of(
     text: str,
     given: Mapping[str, Json],
 ) -> ReadRequest:
-    """Return the reading in a model's answer, reduced to what the request supports.
+    """Return the reading in a model's answer, without the parts that the request does not state.
 
     Args:
         text: Request that the model was asked to read.
@@ -240,7 +240,7 @@ def faults_of(
 ) -> Iterator[str]:
     """Yield the errors in an answer that fits the schema: missing parts, unknown names, arguments.
 
-    `values` has the names of values that the model may use.
+    `values` are the names of values that the model may use.
     """
     tools = {tool.name: tool for tool in catalogue.tools}
     move = answer["move"]

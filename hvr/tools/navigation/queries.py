@@ -236,10 +236,6 @@ class _Values:
     def _of_one_entity(
         self, found: Mapping[str, Sequence[tuple[float, Json]]]
     ) -> Iterator[tuple[int | None, Mapping[str, Sequence[Json]]]]:
-        """Yield entities with the values of each parameter, of the entity or its nearest owners.
-
-        `found` has the candidate values by parameter. If it is empty, yield None without values.
-        """
         if not found:
             yield None, {}
             return
@@ -302,7 +298,7 @@ def confirming_query(
     schemas: Mapping[str, ToolSchema],
     experience: Experience,
 ) -> CallOutcome | None:
-    """Return the last query before a writing call whose result would show its effect, if any."""
+    """Return the last query before a writing call that would show its effect if repeated."""
     written = experience.shape(call.tool)
     if written is None or len(written) < MIN_FIELDS:
         return None

@@ -135,7 +135,6 @@ class TurnJudge:
     def _row(
         self, turn: Turn, chances: Chances, dialogue: str = ""
     ) -> tuple[Vectors, Vectors, Vectors]:
-        """Return a turn's features, and the probabilities of the tools at hand and outside."""
         # Compute the features of all tools together, since some compare a tool with all others.
         found = chances(self._needs.features(turn, (*turn.at_hand, *turn.outside), dialogue))
         at_hand, outside = found[: len(turn.at_hand)], found[len(turn.at_hand) :]
@@ -187,11 +186,7 @@ class _Wording:
         self._by_vector = linear.LogisticRegression(C=5, **balanced).fit(encode(requests), asks)
 
     def scores(self, requests: Sequence[str]) -> Vectors:
-        """Return a lexical and a semantic score for each request, shape (len(requests), 2).
-
-        A positive score means that the request lacks a value. All scores are 0 if none or all of
-        the training requests lacked one.
-        """
+        """Return lexical and semantic scores, shape (requests, 2); positive: a value is missing."""
         if not self._informative:
             return np.zeros((len(requests), 2))
         counted = self._words.transform([masked(request) for request in requests])

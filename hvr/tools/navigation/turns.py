@@ -48,7 +48,7 @@ class OfferedTool:
 
 
 def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list[OfferedTool]:
-    """Return the tools with descriptions without the sentences that many of them share.
+    """Return the tools, each described without the sentences that many descriptions share.
 
     `services` has the service of each tool; by default, none is known.
     """
@@ -251,7 +251,7 @@ class ToolNeeds:
         self.chances = self._fitted(self._examples)
 
     def held_out(self, parts: Sequence[int]) -> Mapping[int, Chances]:
-        """Return one model per fold, trained on the other folds.
+        """Return a model for each fold, trained on the other folds; `parts` is each example's fold.
 
         A model would be overconfident about its own training turns.
         """
@@ -284,10 +284,6 @@ class ToolNeeds:
         return np.stack(columns, axis=1).astype(np.float64)
 
     def _example(self, one: JudgedTurn, random: np.random.Generator) -> tuple[Vectors, Vectors]:
-        """Return features and labels of the tools that a turn used and of a sample of others.
-
-        Both are empty if the turn used no tool.
-        """
         tools = (*one.turn.at_hand, *one.turn.outside)
         used = np.array([tool.schema.name in one.used for tool in tools], dtype=bool)
         if not used.any():
@@ -329,7 +325,6 @@ class _Served:
             self._used[row, [self._column[name] for name in some]] = True
 
     def evidence(self, parts: Vectors, names: Sequence[str], dialogue: str) -> tuple[Vectors, ...]:
-        """Return seven arrays of features, each with one value per tool."""
         # The columns are the highest similarity to a served request and the mean of the three
         # highest, by whole request and by sentence; the number of served requests; and the tool's
         # share of the votes of the nearest requests, and of the nearest sentences for its best
@@ -521,10 +516,7 @@ def left_open(text: str, known: Collection[str]) -> list[int]:
 
 
 def _noun_after(tokens: list[str], place: int, known: Collection[str]) -> int:
-    """Return the index of the first known noun or person among the next three words.
-
-    If there is none, or a value precedes it, return 0.
-    """
+    """Return the index of a known noun or person among the next three words; 0 if none is found."""
     for at in range(place + 1, min(place + 4, len(tokens))):
         word = tokens[at].lower()
         one = word.removesuffix("s")

@@ -99,7 +99,7 @@ class Scorer(nn.Module):
             self.register_buffer("scale", scale)
 
     def tools(self, vectors: Tensor, links: Tensor) -> Tensor:
-        """Return the tools' vectors h, shape (tools, d), as `ToolEncoder.forward` does for H."""
+        """Return the tools' vectors h, shape (tools, d), given X and the links."""
         encoded: Tensor = self.encoder(vectors, links)
         return encoded if self.own is None else encoded + self.own
 
@@ -166,10 +166,7 @@ class TrainedScorer:
 
 @dataclass(frozen=True)
 class _StepTensors:
-    """Training steps as text indexes, shape (steps, 4), with and without the tool's name.
-
-    `tools` has the index of each step's true tool.
-    """
+    """Text indexes of the training steps, shape (steps, 4), and the indexes of their tools."""
 
     named: Tensor
     unnamed: Tensor
@@ -327,11 +324,6 @@ class _Trainer:
         return nn.functional.softplus(-gap).mean()  # softplus(-x) = -log σ(x)
 
     def _negatives(self, tools: Tensor) -> Tensor:
-        """Draw each negative with equal probability from the nearest tools or from all others.
-
-        Returns:
-            Tool indexes, shape (steps, negatives).
-        """
         size = (len(tools), self.config.negatives)
         count = len(self.tools)
         shift = torch.randint(1, max(2, count), size, generator=self.random)

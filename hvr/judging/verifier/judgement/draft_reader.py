@@ -126,7 +126,6 @@ class DraftReader:
 
 
 def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, int]:
-    """Return the number of calls of each tool whose repeated calls the request asks for."""
     # Calls are distinct if each step shares a word with the request that no other step of the tool
     # shares. These words must be values (numbers, times, names: "at 7 and at 9") or stand on both
     # sides of an "and" ("in the kitchen and in the bedroom").
@@ -166,7 +165,6 @@ def _called_apart(plan: ToolPlan, tools: Tools, order: Sequence[int]) -> dict[in
 
 
 def _joined(words: Sequence[str], own: Sequence[set[str]]) -> bool:
-    """Return whether "and" joins a word of the first set and one of the second; two sets only."""
     ands = [i for i, w in enumerate(words) if w == "and"]
     return any(
         own[0] & set(words[max(i - 1, 0) : i]) and own[1] & set(words[i + 1 : i + 1 + _BESIDE])
@@ -224,7 +222,11 @@ OTHER_REQUEST_PROBABILITY = 0.05
 
 @dataclass(frozen=True)
 class StepTexts:
-    """The normalised words of a request and of the steps of its plan."""
+    """The normalised words of a request and of the steps of its plan.
+
+    Args:
+        steps: Words of each step, each with its kind: number, name, other, or word of the tool.
+    """
 
     request: Sequence[str]
     steps: Sequence[Sequence[tuple[str, int]]]
@@ -309,7 +311,7 @@ class TextModel:
 
 
 def fit_counts(past: PastPlans, plans: Sequence[ToolPlan], seed: int) -> tuple[float, ...]:
-    """Fit the weights that distinguish a request's own plan from plans for other requests.
+    """Fit the weights of `StepTexts.counts` that tell a request's own plan from other plans.
 
     Each request is paired with its own plan, with the plan of a similar request that uses other
     tools, and with the plan of a random request.

@@ -199,7 +199,10 @@ def fit_judge(
     errors: PlannerErrors | None = None,
     seed: int = 0,
 ) -> Judge:
-    """Fit a judge to true plans; plans without tools or with unknown tools are ignored."""
+    """Fit a judge to true plans, except those without tools or with unknown tools.
+
+    With fewer than `MIN_PLANS` plans, the judge gives no verdicts.
+    """
     usable = [p for p in plans if p.tools and all(map(embeddings.known, p.tools))]
     past = PastPlans(
         embeddings,
@@ -298,7 +301,6 @@ def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibr
 
 
 def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> float:
-    """Return how far the steps of a simulated draft move backwards in its request."""
     # Steps have the texts of the true steps that they keep or replace; others have none.
     if len(plan.steps) != len(plan.tools):
         return 0.0

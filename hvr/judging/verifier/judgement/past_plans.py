@@ -40,7 +40,8 @@ class Prediction:
     """Predicted moves (pairs of successive tools), tools and length of the plan for a request.
 
     Args:
-        moves: Log-odds of each move, shape (tools + 1, tools + 1).
+        moves: Log-odds of each move, shape (tools + 1, tools + 1); the last row is the start, the
+            last column the end.
         tools: Log-odds that each tool is called, shape (tools,).
         steps: Number of steps.
     """
@@ -209,7 +210,7 @@ class PastPlans:
 
 
 class Expectation:
-    """What past plans lead one to expect of the plan for a request.
+    """The plan to expect for a request, according to the past plans of similar requests.
 
     Attributes:
         likeness: Similarity to each past request, shape (requests,); -1 for the ignored plan.

@@ -84,7 +84,6 @@ def difference(draft: Tools, plan: Tools) -> PlanChange:
 
 
 def _permutation(draft: Tools, plan: Tools) -> tuple[tuple[int, int], ...]:
-    """Pair equal tools of a draft and its permutation, in the order of the draft."""
     free = dict(enumerate(draft))
     pairs = []
     for j, tool in enumerate(plan):
@@ -404,7 +403,10 @@ class PlanOpinion:
         return risk
 
     def missing(self, source: int | None, target: int | None) -> dict[int, float]:
-        """Return the probability of each tool missing between two steps (None: start or end)."""
+        """Return each tool's probability of being the first one missing between two steps.
+
+        None as `source` is the start of the plan, as `target` its end.
+        """
         found: dict[int, float] = defaultdict(float)
         for plan, share, change in zip(
             self.plans, self.shares.tolist(), self._changes, strict=True

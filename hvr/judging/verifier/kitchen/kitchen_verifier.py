@@ -76,10 +76,11 @@ def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph
 
 
 def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph:
-    """Return the plan graph for the verifier, where movable things get the names of their roles.
+    """Return the plan graph for the verifier, in which movable things have no names of their own.
 
-    A movable thing becomes a named, similar or other thing, and `thing` in the request; furniture
-    and appliances keep their classes. What is learnt from a mug therefore also applies to a ladle.
+    They are called a named, similar or other thing, depending on how the request names them; in the
+    request, each is `thing`. Furniture and appliances keep their classes. What is learnt from a mug
+    therefore also applies to a ladle.
     """
     mentions = mentions_of(request)
     names = {thing: _read(class_of(thing, plan.types), mentions) for thing in plan.types}
@@ -272,7 +273,6 @@ def _states(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> list[_State] | N
 
 
 def _carried_along(facts: set[Atom], stage: str, types: Mapping[str, str]) -> set[Atom]:
-    """Return the positions of the contents of the goal's vessels, which moved with the vessels."""
     # "The bowl with the sponge to the shelf" asks for the sponge, in the bowl, to be on the shelf.
     words = set(_NAME.findall(stage))
     named = {name for name, kind in types.items() if name in words or kind in words}
@@ -293,7 +293,6 @@ def _atom(fact: Fact) -> Atom:
 
 
 def _is_bare(plan: LinkedPlan, goal: _Goal) -> bool:
-    """Return whether the steps that the goal does not need change nothing."""
     # Requests do not ask for doors to be closed, taps turned off and knives put down. Redundant
     # steps are found by action elimination (Nakhost and Müller 2010): a step is removed with its
     # dependents.

@@ -82,7 +82,7 @@ class RequestMentions:
     """Everything that a request names.
 
     Args:
-        states: State families, each with whether it must hold.
+        states: State families, each followed by whether it must hold.
         lasting: Members of `states` that may hold from the start: "clean" requires no washing,
             "washed" does.
         frame: Words of the request, with `thing` in place of each movable thing.
@@ -102,7 +102,7 @@ _PREDICATE = re.compile(r"\((not \()?([a-z_]+)")
 
 @lru_cache(maxsize=4)
 def sources_of_liquids(ontology: Ontology) -> tuple[tuple[str, str], ...]:
-    """Return the classes from which liquids come, each with its liquid."""
+    """Return (class, liquid) for each class from which a liquid comes."""
     liquids = {
         str(v) for dish in ontology.instances("Dish") for v in ontology.annotation(dish, "liquid")
     }
@@ -128,12 +128,12 @@ def loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
 
 
 def says_being(entries: tuple[Entry, ...]) -> bool:
-    """Return whether a word can be a verb of being, as `stand` can, which is also furniture."""
+    """Return whether one of a word's entries is a verb of being; `stand` is also furniture."""
     return any(isinstance(e, FunctionWord) and e.role == "be" for e in entries)
 
 
 def named_by(entries: tuple[Entry, ...], count: int) -> NamedThing | None:
-    """Return the thing that a noun names, given the number before the noun."""
+    """Return the thing that a word names, given its entries and the number before it, or None."""
     nouns = [e for e in entries if isinstance(e, Noun)]
     if not nouns:
         return None
@@ -210,15 +210,7 @@ class _Thing:
 
 @dataclass
 class _Clause:
-    """The state of reading a clause.
-
-    Args:
-        things: Number of names and pronouns that do not denote places.
-        subject: Subject of the last verb of being.
-        awaits_place: Whether "the place of" was read and the place is still to come.
-        handed_over: Whether someone is to receive something in the hand.
-        unfilled: Whether something is to be filled with a liquid that has not been named yet.
-    """
+    """The state of reading a clause; `things` counts names and pronouns that are not places."""
 
     things: int = 0
     places: set[str] = field(default_factory=set)

@@ -100,7 +100,8 @@ class RequestContext:
     Args:
         text: The whole request.
         facts: Values in its statements.
-        about: Words of its statements, if the clause is its first order or question.
+        about: Words of its statements, if the clause is its first order or question; otherwise
+            empty.
     """
 
     text: str
@@ -203,7 +204,6 @@ def _phrase_of(before: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token
 
 
 def _after(tokens: Sequence[Token], index: int) -> list[Token]:
-    """Return the word right after a value, as in "the Documents directory"; empty if none."""
     found = []
     for token in tokens[index + 1 : index + 2]:
         if not token.is_word:
@@ -331,7 +331,6 @@ _SWITCHES = frozenset(map(stem, ("on", "enabled", "active", "enable", "power")))
 
 
 def _switch(call: ReadCall, clause: RequestClause) -> None:
-    """Bind "on" or "off" to the only parameter that says whether something is on."""
     said = [t for t in clause.tokens if t.lower in ("on", "off")]
     flags = [p for p in call.tool.takes if kind_of(p) is ValueKind.FLAG and p.required]
     flags = [p for p in flags if stems_of(p.name) & _SWITCHES]
@@ -375,10 +374,7 @@ _FLAG_WORDS = frozenset(
 def _phrase(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, context: RequestContext
 ) -> None:
-    """Bind remaining runs of words to text parameters without a value.
-
-    A run is bound to the parameter that it names, or if only one run and one parameter remain.
-    """
+    """Bind remaining runs of words to text parameters without a value."""
     worded = [
         p
         for p in call.tool.takes
@@ -426,10 +422,6 @@ def _after_colon(call: ReadCall, clause: RequestClause) -> list[list[Token]]:
 
 
 def _remainder(clause: RequestClause, parameter: ToolParameter, verb: str) -> list[list[Token]]:
-    """Return all words after the verb and the parameter's name, as in "echo hello there".
-
-    The result is empty if they include a value, or begin with a preposition or pronoun.
-    """
     names = stems_of(parameter.name)
     rest = list(clause.tokens[_verb_length(clause, verb) :])
     while rest and (rest[0].lower in DETERMINERS or stem(rest[0].lower or "x") in names):
@@ -482,7 +474,6 @@ def _introduced(
 def _runs(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str
 ) -> Iterator[list[Token]]:
-    """Yield the runs of words that neither the tool's words nor a bound value explains."""
     run: list[Token] = []
     pending: list[Token] = []
     for token in (*clause.tokens[_verb_length(clause, verb) :], None):

@@ -200,7 +200,7 @@ def stripped(tokens: Sequence[Token]) -> list[Token]:
 
 
 def is_open_order(tokens: Sequence[Token]) -> bool:
-    """Return whether words such as "please" or "I want to" mark the tokens as an order."""
+    """Return whether the tokens begin with words that mark an order: "please", "I want to"."""
     said = [token for token in tokens if token.lower not in ("and", "or")]
     return bool(said) and _OPENER.match(written(said)) is not None
 
@@ -484,7 +484,6 @@ def _gerund(rest: Sequence[Token]) -> bool:
 
 
 def _opens(word: str, rest: Sequence[Token], before: Sequence[Token]) -> bool:
-    """Return whether a word opens a clause, rather than being a preposition or adverb."""
     if not rest:
         return False
     first = rest[0].lower

@@ -153,7 +153,10 @@ def _date(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
 
 
 def read_date(said: str) -> str:
-    """Return a date in ISO 8601; the text itself if it lacks a year; empty if it is not a date."""
+    """Return a date in ISO 8601; a date without a year, such as "3 May" or "tomorrow", stays text.
+
+    The result is empty if the text is not a date.
+    """
     iso = re.fullmatch(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})", said)
     if iso:
         return _iso(*map(int, iso.groups()))
@@ -230,7 +233,6 @@ def _number(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | Non
 
 
 def _pronoun(text: str, start: int, end: int) -> bool:
-    """Return whether "one" is a pronoun, as in "the last one" and "one of them"."""
     before = re.search(r"([A-Za-z]+)\s+$", text[:start])
     after = re.match(r"\s+([A-Za-z]+)", text[end:])
     follows = after[1].lower() if after else ""
@@ -509,8 +511,7 @@ def after(tokens: Sequence[Token], length: int) -> list[Token]:
 def is_verb(tokens: Sequence[Token], verbs: Collection[str]) -> bool:
     """Return whether the first token is probably a verb in the imperative.
 
-    Before a determiner, any word counts as a verb; before other possible objects, only a known
-    verb.
+    Before a determiner or pronoun, any word counts as a verb; elsewhere, only a known verb.
     """
     first = tokens[0]
     following = tokens[1].lower if len(tokens) > 1 else ""

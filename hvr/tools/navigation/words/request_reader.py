@@ -86,14 +86,7 @@ MAX_CHOICES = 4
 
 @dataclass
 class _ClauseGoal:
-    """The goal call of a clause, or the reason why the clause has none.
-
-    Args:
-        queries: Queries for entity parameters without a value.
-        question: Question that must be answered before any call.
-        unread: Content words to which the reading gives no meaning.
-        spans: Values in the clause that the call does not take.
-    """
+    """The goal call of a clause, or a question; `spans` are values that the call does not take."""
 
     clause: RequestClause
     tools: tuple[ToolSchema, ...] = ()
@@ -223,7 +216,6 @@ class RequestReader:
         return UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(goal.tools[:1]))
 
     def _unknown_verb(self, clause: RequestClause, best: ToolEvidence) -> bool:
-        """Return whether a fragment read as a question begins with a word that the tool lacks."""
         first = clause.tokens[0]
         if clause.mood is not Mood.QUESTION or not clause.fragment or not is_content(first):
             return False
@@ -460,7 +452,7 @@ class RequestReader:
 
 
 def _stated_once(values: Iterable[ReadValue]) -> list[ReadValue]:
-    """Return the named values for whose names the request states no other value."""
+    """Return the named values whose names have only one value in the request."""
     stated: dict[str, dict[str, ReadValue]] = {}
     for one in values:
         stated.setdefault(one.name, {})[json.dumps(one.value)] = one
@@ -522,10 +514,7 @@ def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[J
 
 
 def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> RequestClause:
-    """Replace "it" by the value in the last clause that states any, if it is the only one.
-
-    After "its" or "their", the clause ends in "of" and this value instead.
-    """
+    """Replace "it", or complete "its", by the only value of the last clause that states any."""
     said = next((one.spans for one in reversed(before) if one.spans), ())
     if len(said) == 1 and any(t.lower in ("its", "his", "her", "their") for t in clause.tokens):
         # "Show its status" asks for the status of the value named earlier.
@@ -551,7 +540,6 @@ _BACK = frozenset(["it", "that", "this", "them", "those", "these"])
 
 
 def _quotes(goal: _ClauseGoal) -> bool:
-    """Return whether an order has a text that its read-only call does not use: 'tell Eli "…"'."""
     left = any(span.form is ValueForm.QUOTED for span in goal.spans)
     return left and not goal.queries and (goal.clause.mood is Mood.ORDER or goal.clause.fragment)
 
@@ -594,10 +582,6 @@ def _joins_noun(after: Sequence[Token]) -> bool:
 def _in_order(
     parameter: ToolParameter, call: ReadCall, spans: Sequence[ValueSpan]
 ) -> tuple[Json, str]:
-    """Return the value and text for a parameter by position among the parameters of its kind.
-
-    Unless there is one value of this kind for each of them, return None and an empty text.
-    """
     kind = kind_of(parameter)
     alike = [p for p in call.tool.takes if p.required and kind_of(p) is kind]
     fitting = [span for span in spans if value_compatibility(span, parameter)[0] >= MIN_FORM_SCORE]

@@ -43,7 +43,8 @@ class ValueNames:
     def named(self, span: ValueSpan, clause: RequestClause | None) -> ReadValue | None:
         """Return a value with the name that the text gives it; the name is empty if unclear.
 
-        A number, date or time without a clear name is None if no clause contains it.
+        The result is None for a number, date or time that has no clear name and is outside all
+        clauses.
         """
         tokens = clause.tokens if clause is not None else ()
         index = next((i for i, t in enumerate(tokens) if t.start == span.start), None)
