@@ -234,7 +234,6 @@ class MissingObjectError(ImpossibleGoalError):
     """The scene has no object of the required classes.
 
     Args:
-        scene: The name of the scene.
         classes: The classes that would have been suitable.
         text: The name of the missing object in the message.
     """

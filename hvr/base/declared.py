@@ -222,7 +222,7 @@ def _has_fields(kind: Any) -> bool:
 
 
 def is_request(cls: type) -> bool:
-    """Return whether a declared type is JSON input, whose fields with defaults are optional."""
+    """Return whether a declared type describes JSON input; types of output have a `json_shape`."""
     return not getattr(cls, "json_shape", "")
 
 

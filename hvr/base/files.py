@@ -111,7 +111,7 @@ def unwritable(
     *,
     kind: type[Refusal] = DataFileError,  # type: ignore[assignment]
 ) -> Refusal:
-    """Return the error for a file that cannot be written; `what` says what failed.
+    """Return the error `PATH: WHAT: reason` for a file that cannot be written.
 
     The exit code is 4 for a full or failing disk, else the default of `kind`.
     """
@@ -210,11 +210,8 @@ def _new_temporary_folder(prefix: str) -> tuple[str, int | None]:
 
 @cache
 def _remove_abandoned(parent: str) -> None:
-    """Remove the temporary folders of this user's killed processes.
-
-    Released locks are safer evidence than process ids, which are reused and differ between
-    containers that share a folder.
-    """
+    # Released locks are safer evidence than process ids, which are reused and differ between
+    # containers that share a folder.
     if sys.platform == "win32":
         return
     with suppress(OSError), os.scandir(parent) as entries:

@@ -39,11 +39,7 @@ class Registry:
         return (*self.entries, *sorted(others))
 
     def check(self, name: str) -> None:
-        """Check that a name is known or is a `module:attribute` path.
-
-        Raises:
-            UsageError: The name is unknown; the message lists the known names.
-        """
+        """Raise a UsageError that lists the known names if a name is neither known nor a path."""
         # Check hvr's own names first: reading the entry points takes longer than most commands.
         if name in self.entries or self._is_path(name) or name in self._declared():
             return
@@ -162,27 +158,20 @@ def need_gnn() -> None:
 
 
 def need_local() -> None:
-    """Raise a MissingExtraError unless the packages for local models are installed.
-
-    The packages are not imported.
-    """
+    """Raise a MissingExtraError unless the packages for local models are installed."""
     for module, package in _LOCAL.items():
         if find_spec(module) is None:
             raise MissingExtraError(package, "local")
 
 
 def explained(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """Return an error that names the extra `plan`, or None if it does not have the module."""
+    """Return an error that names the extra `plan`, or None if this extra lacks the module."""
     module = (error.name or "").partition(".")[0]
     return MissingExtraError(module.replace("_", "-"), "plan") if module in _PLAN else None
 
 
 def load(module: str, package: str, extra: str) -> Any:
-    """Import a module of the optional package `package` (its name on the package index).
-
-    Raises:
-        MissingExtraError: The package is not installed; the message names `extra`.
-    """
+    """Import a module, or raise a MissingExtraError that names its `package` and the `extra`."""
     try:
         return import_module(module)
     except ImportError:

@@ -45,11 +45,7 @@ def unreadable(path: Path | str, error: Exception) -> DataFileError:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file or pipe.
-
-    Raises:
-        DataFileError: The file is missing, unreadable, a folder or a device.
-    """
+    """Return the content of a readable file or pipe; raise a DataFileError for anything else."""
     try:
         with path.open("rb") as file:
             if _never_ends(file):
@@ -75,11 +71,7 @@ def check_stdin() -> None:
 
 
 def read_stdin() -> bytes:
-    """Return the bytes of standard input.
-
-    Raises:
-        DataFileError: Standard input is closed or cannot be read.
-    """
+    """Return the bytes of standard input; raise a DataFileError if it is closed or unreadable."""
     check_stdin()
     stream = sys.stdin
     try:
@@ -220,11 +212,7 @@ def _json(text: str, name: str, *, strict: bool, line: bool = False) -> Any:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file.
-
-    Raises:
-        DataFileError: The file cannot be read or is not TOML.
-    """
+    """Read a TOML file; raise a DataFileError if it cannot be read or is not TOML."""
     import tomllib
 
     try:
@@ -287,11 +275,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def check_value(value: Any, *, strict: bool = True) -> None:
-    """Refuse a JSON or YAML value that would break code that trusts it.
-
-    Raises:
-        ValueError: The value is nested too deeply, or violates `strict` (see `parse_json`).
-    """
+    """Raise a ValueError if a value is nested too deeply or violates `strict`; see `parse_json`."""
     _check(value, "", 0, strict)
 
 

@@ -40,10 +40,7 @@ if TYPE_CHECKING:
 
 
 def strata(rules: Sequence[DerivedPredicate]) -> list[list[DerivedPredicate]]:
-    """Group rules so that each group depends only on itself and earlier groups.
-
-    The groups are the strongly connected components of the predicate dependency graph.
-    """
+    """Group rules so that each group depends only on itself and earlier groups."""
     by_predicate = _by_predicate(rules)
     return [[r for p in group for r in by_predicate[p]] for group in _components(rules)]
 
@@ -279,7 +276,7 @@ class _Fixpoint:
         skip: int | None,
         new: list[int],
     ) -> None:
-        """Add the atoms that a rule derives if `seed` already matches literal `skip`."""
+        """Add the atoms that a rule derives for `seed`, which satisfies literal number `skip`."""
         clause = rule.clause
         literals = [item for place, item in enumerate(clause.literals) if place != skip]
         # A list, because relations must not grow during the join.

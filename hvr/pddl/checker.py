@@ -249,7 +249,7 @@ class PlanExecution:
         return history, faults or self.failing({"kind": "goal"}, parts(goal, "start"))
 
     def check_decomposition(self, evidence: list[Any], any_order: bool) -> None:
-        """Raise unless the evidence decomposes the initial network into the plan's actions."""
+        """Raise an UnprovenError unless the evidence decomposes the initial tasks into the plan."""
         waiting: dict[Any, Any] = {**self.reading.tasks}
         span: dict[Any, Any] = {name: (at, at + 1) for at, name in enumerate(self.reading.actions)}
         for one in evidence:  # Subtasks come before their parents.

@@ -138,7 +138,7 @@ class Compiler:
     def _flat(
         self, formula: Expression, binding: Binding, positive: bool = True
     ) -> Conjunction | None:
-        """Compile a formula without recursion, as for most; return None if that is impossible."""
+        """Compile a conjunction of literals and cached parts; return None for any other formula."""
         if not (isinstance(formula, And) and positive):
             return self._known(formula, binding, positive)
         parts: list[Conjunction] = []
@@ -280,7 +280,7 @@ class Compiler:
     def _flat_effect(
         self, effect: Expression, binding: Binding, condition: Conjunction, into: Effects
     ) -> bool:
-        """Compile an effect without recursion, as for most; return whether that was possible."""
+        """Compile an effect that is a single change, possibly conditional; return whether it is."""
         if isinstance(effect, When):
             own = self._flat(effect.condition, binding)
             if own is None:

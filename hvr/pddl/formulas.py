@@ -392,7 +392,7 @@ def is_variable(name: str) -> bool:
 
 
 def typed_list(names: Iterable[TypedName]) -> str:
-    """Print a typed list, omitting the types if all are `object`."""
+    """Format a typed list, omitting the types if all are `object`."""
     names = tuple(names)
     if all(n.types == (OBJECT,) for n in names):
         return " ".join(n.name for n in names)

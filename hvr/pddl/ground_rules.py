@@ -255,7 +255,7 @@ class GroundRules:
         return self._instances[made:]
 
     def _join(self, number: int, clause: HornClause, seed: Binding, skip: int | None) -> None:
-        """Create the instances of a clause that match `seed`, the binding of literal `skip`.
+        """Create the instances of a clause that match `seed`, the binding of literal number `skip`.
 
         If `skip` is None, all literals are joined.
         """

@@ -35,8 +35,7 @@ step, so forty steps would fill any memory."""
 def exact(value: Decimal | Fraction) -> Rational:
     """Return an integer for a whole number, otherwise a fraction.
 
-    Raises:
-        NumberTooLargeError: The number has too many digits.
+    More than 3 * MAX_DIGITS digits raise a NumberTooLargeError.
     """
     if isinstance(value, Decimal):
         if abs(value.adjusted()) < _FEW_DIGITS:
@@ -74,7 +73,7 @@ def fluent(index: int, name: str) -> Callable[[Values], Rational]:
 
 
 def undefined(name: str) -> Callable[[Values], Rational]:
-    """Return a function that always raises: the value is never defined."""
+    """Return a function that always raises an UndefinedValueError about the fluent `name`."""
 
     def read(_: Values) -> Rational:
         raise UndefinedValueError(f"{name} has no value")

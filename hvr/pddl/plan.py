@@ -134,7 +134,7 @@ def in_order(steps: Iterable[Step]) -> tuple[GroundAction, ...]:
 
 
 def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = None) -> str:
-    """Print a plan, with its cost (by default its length) in a comment on the last line."""
+    """Format a plan, with its cost (by default its length) in a comment on the last line."""
     lines = [str(step) for step in steps]
     kind = "unit" if cost is None else "general"
     lines.append(f"; cost = {len(lines) if cost is None else cost} ({kind} cost)")
@@ -142,7 +142,7 @@ def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = 
 
 
 def decimal_text(value: Fraction) -> str:
-    """Print a number exactly: as a decimal if it has finitely many digits, else as a fraction."""
+    """Format a number exactly: as a decimal if it has finitely many digits, else as a fraction."""
     if value.denominator == 1:
         return str(value.numerator)
     twos = fives = 0

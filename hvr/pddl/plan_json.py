@@ -41,14 +41,9 @@ class LocatedText(str):
 
 
 def parse_located_json(source: SourceText, holders: frozenset[str]) -> Any:
-    """Parse a JSON text, with `LocatedObject` and `LocatedText` for dict and str.
+    """Parse valid JSON, with `LocatedObject` and `LocatedText` for dict and str.
 
-    Args:
-        source: Valid JSON text without duplicate keys.
-        holders: The keys whose values get locations.
-
-    Raises:
-        RecursionError: The value is nested too deeply for the JSON decoder.
+    `holders` are the keys whose values get locations. Deep nesting raises a RecursionError.
     """
     return _read(source, _skip(source.text, 0), holders, _DEEPEST)
 
@@ -225,11 +220,7 @@ def _placed(step: Step, place: Location | None) -> Step:
 
 
 def read_json_plan(source: SourceText) -> PlanText:
-    """Read a plan from JSON text.
-
-    Raises:
-        PddlSyntaxError: The text is not JSON, or the value is not a plan.
-    """
+    """Read a plan from JSON text; raise a PddlSyntaxError if it is not JSON or not a plan."""
     import json
 
     from hvr.base.texts import parse_json

@@ -27,7 +27,7 @@ _DEEPEST = 80
 
 
 def print_domain(domain: Domain) -> str:
-    """Print a domain as PDDL text."""
+    """Format a domain as PDDL text."""
     lines = [f"(define (domain {domain.name})"]
     if domain.requirements:
         lines.append(f"  (:requirements {' '.join(sorted(domain.requirements))})")
@@ -60,7 +60,7 @@ def print_domain(domain: Domain) -> str:
 
 
 def print_problem(problem: Problem) -> str:
-    """Print a problem as PDDL text."""
+    """Format a problem as PDDL text."""
     lines = [f"(define (problem {problem.name})", f"  (:domain {problem.domain_name})"]
     if problem.objects:
         lines += _section(":objects", problem.objects)
@@ -80,7 +80,7 @@ def print_problem(problem: Problem) -> str:
 
 
 def print_formula(formula: Expression, *, indent: int = 0) -> str:
-    """Print a formula or effect, over several lines if it is long, indented by `indent` spaces."""
+    """Format a formula or effect, over several lines if it is long, indented by `indent` spaces."""
     return "\n".join(_layout(formula, indent))
 
 

@@ -246,10 +246,7 @@ class SourceText:
         return _new_tuple(Location, (self.file, line, offset - starts[line - 1] + 1))
 
     def line_at(self, offset: int) -> tuple[str, int]:
-        """Return the line at an offset, without line end, and the offset's column.
-
-        Lines longer than _LINE characters are cut to the text around the offset.
-        """
+        """Return the line at an offset, shortened around it if long, and the offset's column."""
         text = self.text
         first = max(0, offset - _LINE)
         start = max(text.rfind("\n", first, offset), text.rfind("\r", first, offset), first - 1) + 1
@@ -337,7 +334,6 @@ def tokens(source: SourceText) -> Iterator[tuple[str, int]]:
 
 
 def inner_tokens(text: str, offset: int) -> Iterator[tuple[str, int]]:
-    """Yield the tokens of a lower-case text without comments; `offset` is the place of the text."""
     for match in _TOKEN.finditer(text):
         yield match.group(), offset + match.start()
 
@@ -431,7 +427,7 @@ class Group:
         return self.items
 
     def raw(self) -> Iterator[tuple[str, int, Node | None]]:
-        """Yield each item: an object, or an unconverted token with its offset.
+        """Yield ("", offset, item) for each item, or (token, offset, None) while it is unconverted.
 
         The token of a list includes its parentheses.
         """

@@ -256,13 +256,7 @@ class Operator:
         return bits & ~delete | add
 
     def apply_numbers(self, bits: int, values: Values) -> Values:
-        """Return the numbers after the action; amounts are evaluated before it.
-
-        Raises:
-            InconsistentEffectError: A fluent is changed twice by effects that do not commute.
-            UndefinedValueError: An amount, or a fluent to be increased or scaled, is undefined.
-            NumberTooLargeError: A number grows too large.
-        """
+        """Return the numbers after the action; for the errors, see `change_numbers`."""
         if not self.numeric:
             return values
         changes = [change for condition, change in self.numeric if condition.holds(bits, values)]
@@ -393,9 +387,5 @@ class State:
 
 
 def holds(state: State, formula: Expression) -> bool:
-    """Return whether a formula without free variables is true in a state.
-
-    Raises:
-        PddlSemanticError: The formula has a free variable.
-    """
+    """Return whether a formula is true in a state; a free variable raises a PddlSemanticError."""
     return state.holds(formula)

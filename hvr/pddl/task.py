@@ -494,14 +494,11 @@ class Task:
     def metric_value(
         self, values: Values, total_time: Fraction, violated: dict[str, int]
     ) -> Fraction | None:
-        """Return the metric's value for a plan, by default its total time.
+        """Return the value of the metric, by default `total_time`, or None if it is undefined.
 
         Args:
             total_time: The number of steps, or the makespan of a temporal plan.
             violated: The number of violated instances of each preference.
-
-        Returns:
-            The value, or None if the metric reads an undefined value.
         """
         metric = self.problem.metric
         if metric is None:

@@ -249,11 +249,7 @@ class Policy(Protocol[Wanted]):
 
     @classmethod
     def open(cls, context: PolicyContext) -> Self:
-        """Create the policy.
-
-        Raises:
-            HvrError: A dependency is missing or unusable.
-        """
+        """Create the policy; raise an HvrError if a dependency is missing or unusable."""
         ...
 
     def understand(
@@ -295,7 +291,7 @@ class Policy(Protocol[Wanted]):
         return ()
 
     def untidy(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        """Return the objects that the robot has left in a state that should not last.
+        """Return the objects that the robot has left as it should not, such as an open fridge.
 
         A plan must include them, even if an earlier plan moved or switched them. The default is
         none.
@@ -367,11 +363,7 @@ class Policy(Protocol[Wanted]):
         return {}
 
     def keep(self, planned: Planned, run: str) -> None:
-        """Learn from a successful plan of the run `run`.
-
-        Raises:
-            DataFileError: The result cannot be written.
-        """
+        """Learn from a successful plan of a run; raise a DataFileError if that cannot be saved."""
         del planned, run
 
 

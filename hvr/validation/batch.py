@@ -42,7 +42,6 @@ class BatchOptions(Value):
             tolerance.
         until: The time at which processes and events stop, by default the end of the plan.
         lenient: Whether to accept non-standard PDDL that VAL accepts.
-        on_failure: The reaction to a failing step.
         advise: Whether to search for a repair of an invalid plan.
         minimise: Whether to remove redundant steps from a valid plan.
         state_at: The number of the step after which to report the state.
@@ -77,7 +76,7 @@ class BatchOptions(Value):
 
     @property
     def needs_steps(self) -> bool:
-        """Whether an analysis needs the steps of the plan in addition to the verdict."""
+        """Whether an enabled option needs the steps of the plan, not only the verdict."""
         requested = self.advise or self.minimise or self.happenings or self.values or self.timeline
         return bool(requested) or self.state_at is not None
 
@@ -145,11 +144,7 @@ class ModelReader:
         return LoadedModel(domain, problem, validator, findings, options)
 
     def read_domain(self, domain: str) -> None:
-        """Read a domain without a problem.
-
-        Raises:
-            UnusableModelError: The domain cannot be read or used.
-        """
+        """Read a domain without a problem; raise an UnusableModelError if it cannot be used."""
         try:
             self._domain(domain, Path(domain), [])
         except (HvrError, RecursionError, MemoryError) as error:
@@ -229,6 +224,7 @@ def judge_source(model: LoadedModel, name: str, read: Callable[[], str | Path]) 
     """Judge one plan.
 
     Args:
+        name: The name of the plan in the result.
         read: A function that returns the plan's text or the path of its file. If it raises an
             HvrError, the result reports the error.
     """

@@ -138,7 +138,7 @@ def certificate_of(
 
 
 def certificate_text(certificate: Mapping[str, Any]) -> str:
-    """Return a certificate as JSON, one happening per line."""
+    """Return a certificate as JSON text, with each item of its lists on one line."""
     lines = []
     for key, value in certificate.items():
         if isinstance(value, list) and value:
@@ -287,9 +287,9 @@ class Refuter:
     def refute(
         self, formula: Expression, binding: Binding, wanted: bool, duration: Rational | None = None
     ) -> Literals | None:
-        """Return literals that prove that a formula is not `wanted` in the state, or None if it is.
+        """Return facts that prove that a formula is not `wanted` in the state, or None if it is.
 
-        The result is every literal and number that the first violated conjunct mentions, with its
+        The result maps each literal and number that the first violated conjunct mentions to its
         value. `duration` is the value of `?duration`, if any.
 
         Raises:

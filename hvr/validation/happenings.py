@@ -274,10 +274,11 @@ class Calendar:
 
 
 class StepParts(Value):
-    """The conditions and effects of a step, in written form for its reads, compiled for its writes.
+    """The conditions and effects of a step, from which `access` derives its reads and writes.
 
     Attributes:
         effect: The effect; only its parts with satisfied conditions count.
+        operators: The compiled step, which gives the writes.
         numbers: Further numbers that the step reads, such as the bounds of its duration.
         further: Further conditions and effects, each with the values of its variables.
     """

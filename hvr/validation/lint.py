@@ -182,7 +182,6 @@ def _polarities(effect: Expression) -> tuple[set[str], set[str]]:
 
 
 def check_declarations(domain: Domain, problem: Problem | None) -> Iterator[LintFinding]:
-    """Yield findings about unused predicates, functions, types, constants and parameters."""
     used = occurrences_in(domain, problem)
     yield from _predicates(domain, problem, used)
     yield from _functions(domain, used)
@@ -295,11 +294,6 @@ _TIMES = ("at start", "over all", "at end")
 
 
 def check_problem(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
-    """Yield findings about a problem.
-
-    They concern unreachable actions, goals that always or never hold, missing values, unused
-    objects and timed initial literals.
-    """
     yield from _missing_values(domain, problem)
     yield from _unused_objects(domain, problem)
     yield from _timed_literals(domain, problem)

@@ -50,11 +50,7 @@ class RuleSelection(Value):
 
 
 def read_rules(texts: Iterable[str]) -> tuple[str, ...]:
-    """Parse rule ids or prefixes of ids, separated by commas.
-
-    Raises:
-        UsageError: No rule begins with a given prefix.
-    """
+    """Parse comma-separated rule ids and prefixes; an unknown one raises a UsageError."""
     rules = [word.strip().upper() for text in texts for word in text.split(",") if word.strip()]
     for rule in rules:
         if not any(known.startswith(rule) for known in RULES):

@@ -56,7 +56,7 @@ def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
 
 
 class Baseline:
-    """The accepted findings of a file, compared with the findings of a run.
+    """The accepted findings in a baseline file, compared with the findings of a run.
 
     Paths of findings are relative to the folder of the file. `met` counts the accepted findings
     that the run repeats.

@@ -43,7 +43,8 @@ class Occurrences:
     """The names that a model uses.
 
     Attributes:
-        read, read_true: The predicates in conditions, each with its first (positive) occurrence.
+        read, read_true: The predicates in conditions, each with its first occurrence or, in
+            `read_true`, its first positive occurrence.
         read_functions, changed_functions: The numeric functions that are read or changed.
     """
 
@@ -174,7 +175,7 @@ def conditions_in_effect(effect: Expression) -> Iterator[Expression]:
 
 
 def without_times(formula: Expression, times: tuple[str, ...]) -> Expression:
-    """Return the conjunction of the parts of a timed condition that have one of the given times."""
+    """Return the parts of a timed condition at the given times and its untimed parts, conjoined."""
     return run_trampoline(_without_times(formula, times))
 
 

@@ -355,20 +355,12 @@ class Relaxation:
     # The estimate ---------------------------------------------------------------------------
 
     def estimate(self, bits: int) -> tuple[int, list[int]] | None:
-        """Estimate the number of steps from a state to the target.
-
-        Returns:
-            The number of actions in a relaxed plan and the actions it may begin with, or None if
-            the target is unreachable.
-        """
+        """Return a relaxed plan's length and possible first actions, or None if unreachable."""
         relaxed = self.relaxed_plan(bits)
         return None if relaxed is None else (len(relaxed[0]), relaxed[1])
 
     def relaxed_plan(self, bits: int) -> tuple[set[int], list[int]] | None:
-        """Return the indexes of a relaxed plan's actions, and of the actions it may begin with.
-
-        Returns None if the target is unreachable.
-        """
+        """Return a relaxed plan's actions and possible first actions, or None if unreachable."""
         # Forward pass: record for each layer the applicable units with the literals they achieve
         # first. Derived atoms may be assumed false.
         bits &= self._all

@@ -41,7 +41,7 @@ def find_suggestions(
     """Search for a repair of a plan: steps to insert, or a change of one step.
 
     Changes are tried in timed plans, and if inserting steps does not make the plan valid. See
-    `find_repair` for the arguments and the result.
+    `find_repair` for the result.
     """
     clock = Deadline(seconds)
     repair, note = find_repair(validator, plan, report, seconds=seconds)
@@ -64,10 +64,6 @@ def find_repair(
 
     The shortest insertion found is returned; among insertions of equal length, preferably one that
     makes the whole plan valid. If none was found, the second result is the reason.
-
-    Args:
-        report: The verdict on the plan.
-        seconds: The time limit.
     """
     failure = report.failure
     if failure is None:
@@ -191,10 +187,7 @@ _Candidate = tuple[str, list[Step]]
 def edit_sequence(
     validator: Validator, plan: Sequence[Step], failure: Failure, clock: Deadline
 ) -> Repair | None:
-    """Search for one change of a step that makes an invalid sequence valid.
-
-    Returns None if none was found before the deadline.
-    """
+    """Return a change of one step that makes a sequence valid, or None if none was found."""
     count = len(plan)
     place = count - 1 if failure.step is None else failure.step - 1 - validator.step_number
     return _first_valid(validator, _sequence_edits(plan, place), clock)
@@ -203,10 +196,7 @@ def edit_sequence(
 def edit_timed(
     validator: Validator, plan: Sequence[TimedAction], failure: Failure, clock: Deadline
 ) -> Repair | None:
-    """Search for one change, possibly an insertion, that makes an invalid timed plan valid.
-
-    Returns None if none was found before the deadline.
-    """
+    """Return one change or insertion that makes a timed plan valid, or None if none was found."""
     return _first_valid(validator, _Timed(validator, plan, failure).candidates(), clock)
 
 

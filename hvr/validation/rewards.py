@@ -64,7 +64,6 @@ class PlanScore(Value):
 
 
 def no_plan(says: str) -> PlanScore:
-    """Return the score of a completion that contains no plan, or a plan that cannot be judged."""
     return PlanScore(0.0, says=says)
 
 
@@ -102,7 +101,6 @@ class StepScore(Value):
 
 
 def goal_share(state: State) -> float:
-    """Return the share of the goal's conditions that hold in a state."""
     parts = tuple(conjuncts(state.task.problem.goal))
     return sum(state.holds(part) for part in parts) / len(parts) if parts else 1.0
 

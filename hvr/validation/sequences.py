@@ -135,7 +135,6 @@ class Checkpoints:
 
     @property
     def until_next(self) -> int | None:
-        """The number of steps between checkpoints, or None if none are recorded."""
         return self._every if self._states else None
 
 

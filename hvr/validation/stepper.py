@@ -121,11 +121,7 @@ class Stepper:
         return StepReport(True, self._steps, action, tuple(added), tuple(deleted), cost)
 
     def undo(self) -> GroundAction:
-        """Undo the last step and return it.
-
-        Raises:
-            UsageError: No step has been executed.
-        """
+        """Undo the last step and return it; raise a UsageError if there is none."""
         if self._history is None:
             raise UsageError("there is no step to undo")
         self._history, action, changed, self._values, _ = self._history

@@ -48,11 +48,7 @@ class ModelCache:
         return len(self._models)
 
     def model(self, names: tuple[str, str], texts: tuple[str, str]) -> LoadedModel:
-        """Return the model of a domain and a problem.
-
-        Raises:
-            UnusableModelError: The domain or the problem is unusable.
-        """
+        """Return the model of a domain and a problem, or raise an UnusableModelError."""
         key = *names, *texts
         model = self._models.pop(key, None)
         if model is None:

@@ -84,8 +84,7 @@ def plans_of(
 
     Args:
         names: Files, patterns, folders, and `-` for standard input.
-        skip: Patterns of files to leave out.
-        mixed: Whether files that contain steps and other text count as plans.
+        skip, mixed: See `collect`.
 
     Raises:
         UsageError: A pattern or a folder contains no plan.
@@ -117,9 +116,8 @@ class ListedFiles:
 
     Args:
         names: Files, patterns, folders, and `-` for standard input.
-        skip: Patterns of files to leave out.
         models: Whether a file given by name may be a domain or a problem; otherwise it is a plan.
-        mixed: Whether files that contain steps and other text count as plans.
+        skip, mixed: See `collect`.
     """
 
     def __init__(
@@ -285,11 +283,7 @@ def read_manifest(file: str, skip: Sequence[str] = ()) -> Suite:
 
 
 def model_files(line: Any, place: str) -> tuple[str, str]:
-    """Return the names of domain and problem in a line of a manifest.
-
-    Raises:
-        DataFileError: The line lacks one of them.
-    """
+    """Return the names of domain and problem in a line of a manifest, or raise a DataFileError."""
     if not isinstance(line, dict):
         raise DataFileError(f'{place}: expected an object with "domain" and "problem"')
     for name in ("domain", "problem"):

@@ -328,7 +328,6 @@ def _why_other(name: str, text: str) -> str:
 
 
 def is_steps(text: str) -> bool:
-    """Return whether a text contains only steps and comments, and at least one step."""
     lines = _lines(text)
     return bool(lines) and all(map(_STEPS.fullmatch, lines))
 
@@ -434,7 +433,7 @@ def pair(
     problems: Iterable[ClassifiedFile],
     plans: Sequence[ClassifiedFile],
 ) -> Suite:
-    """Assign each plan to its problem and each problem to its domain."""
+    """Assign plans to problems and problems to domains; the result's `left` has unmatched plans."""
     known_domains = [_Place.of(seen) for seen in domains]
     known = [_Place.of(seen) for seen in problems]
     taken: dict[str, list[str]] = {place.seen.file: [] for place in known}
@@ -571,7 +570,7 @@ def _numbers(place: _Place) -> list[tuple[str, int]]:
 
 
 def _same_number(one: _Place, problem: _Place) -> bool:
-    """Return whether two names have the same single number, and otherwise only common words."""
+    """Return whether the names have one and the same number, with the same or a common word."""
     left, right = _numbers(one), _numbers(problem)
     return (
         len(left) == len(right) == 1

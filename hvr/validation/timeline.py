@@ -182,7 +182,7 @@ class CurvePiece(Value):
         return f"{span}: from {first} to {last}, {_formula(self.coefficients)}"
 
     def at(self, time: Rational) -> Fraction:
-        """Return the value at a time, or at the nearest sample if there are samples."""
+        """Return the value at a time, or the middle of the nearest sample's bounds."""
         if self.samples:
             _, low, high = self._nearest(time)
             return (low + high) / 2

@@ -261,7 +261,7 @@ def _flatten(
 
 
 class ConstraintMonitor:
-    """Tracks, state by state, what remains to be satisfied of trajectory constraints.
+    """Tracks the trajectory constraints that remain to be satisfied, state by state.
 
     Attributes:
         left: The constraints that later states must still satisfy.
@@ -308,7 +308,7 @@ class ConstraintMonitor:
                 return False
 
     def unmet(self, state: State) -> tuple[Expression, ...]:
-        """Return the conditions that would be missing if a state were the last one."""
+        """Return the `sometime` and `at end` conditions left unsatisfied if `state` is the last."""
         return tuple(
             one.formulas[0]
             for one in self.left
@@ -317,7 +317,7 @@ class ConstraintMonitor:
 
     @property
     def prohibitions(self) -> tuple[Trajectory, ...]:
-        """The constraints in `left` that forbid something."""
+        """The `always`, `at-most-once` and `sometime-before` constraints in `left`."""
         return tuple(one for one in self.left if one.operator in _PROHIBITIONS)
 
 

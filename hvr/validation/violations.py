@@ -93,7 +93,7 @@ class LastChanges:
     def of(
         self, bits: Iterable[int], numbers: Iterable[int]
     ) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
-        """Return the last change of each given bit and number, omitting those without a change."""
+        """Return the last changes of bits and of numbers, by index, omitting unchanged ones."""
         changed = {i: self._read(self._bits[i]) for i in bits if i in self._bits}
         recount = {i: self._read(self._numbers[i]) for i in numbers if i in self._numbers}
         return changed, recount
@@ -235,7 +235,8 @@ def with_step_locations(
 ) -> ValidationReport:
     """Return a report in which steps that caused a failure have their locations in the plan file.
 
-    `base` is the number of steps executed before the plan.
+    `step_at` returns the located step with a 0-based index in the plan; `base` is the number of
+    steps executed before the plan.
     """
 
     def placed(literal: UnmetLiteral) -> UnmetLiteral:
@@ -511,7 +512,6 @@ def _union(parts: Iterable[Blame]) -> Blame:
 
 
 def formula_only(part: Blame) -> bool:
-    """Return whether a quantified formula as a whole is blamed, rather than literals."""
     return any(isinstance(f, Exists | Forall) for f in part)
 
 

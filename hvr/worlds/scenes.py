@@ -197,11 +197,7 @@ def _object(entry: Mapping[str, Any]) -> ObjectSpec:
 
 
 def scenes_with(object_types: Collection[str], world: str | None = None) -> tuple[str, ...]:
-    """Return the names of the scenes that contain an object of at least one of the types.
-
-    Args:
-        world: World of the scenes; None for all packaged scenes.
-    """
+    """Return the scenes of a world (None: of all) that contain an object of one of the types."""
     return tuple(
         name
         for name in scene_names(world)

@@ -116,7 +116,6 @@ class PlanLines(Sequence[PlanLine]):
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text like `splitlines(keepends=True)`, with 1-based numbers."""
     number = 0
     for match in _LINE.finditer(text):
         if match.start() < len(text):
@@ -185,7 +184,7 @@ def read_hierarchical_plan(source: str | Path, *, file: str | None = None) -> Hi
 
 
 def print_hierarchical_plan(plan: HierarchicalPlan) -> str:
-    """Print a plan in the competition format."""
+    """Format a plan in the competition format."""
     lines = [START]
     lines += [" ".join((str(a.identifier), a.name, *a.args)) for a in plan.actions]
     if plan.root is not None:

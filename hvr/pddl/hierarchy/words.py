@@ -55,11 +55,7 @@ class TaskAndPlan(Value):
 
 
 def read_task_and_plan(files: Sequence[bytes], language: str, *, lenient: bool) -> TaskAndPlan:
-    """Read a domain, a problem and a plan; HDDL is always read strictly.
-
-    Raises:
-        PddlError: A text cannot be read.
-    """
+    """Read a domain, a problem and a plan, or raise a PddlError; HDDL is always read strictly."""
     domain_text, problem_text, plan_text = (decode(file, "") for file in files)
     if language == "hddl":
         return _read_hierarchy(domain_text, problem_text, read_hierarchical_plan(plan_text))

@@ -83,7 +83,8 @@ class Translation(Value):
     """A problem of unified-planning in PDDL.
 
     Attributes:
-        names: The names of the problem and in PDDL, by kind: type, fluent, action, object.
+        names: The mapping from the problem's names to PDDL names, by kind: type, fluent, action,
+            object.
         companions: The companions by the name of their action, or "" for the whole plan.
     """
 

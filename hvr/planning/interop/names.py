@@ -46,7 +46,7 @@ _WRONG = re.compile(r"[^a-z0-9_-]+")
 class UnifiedNames:
     """A deterministic mapping between original names and similar valid names.
 
-    `clean` makes a name valid; the names in `taken` are not given to anything.
+    `clean` makes a name valid; the names in `taken` are reserved.
     """
 
     def __init__(self, clean: Callable[[str], str] = str, taken: Iterable[str] = ()) -> None:
@@ -253,11 +253,7 @@ class Vocabulary:
         return self.names.new("fluent", fluent.name)
 
     def instances(self, fluent: Any) -> Iterator[Any]:
-        """Yield all ground instances of a fluent.
-
-        Raises:
-            InteropError: A parameter of the fluent has no bounds.
-        """
+        """Yield all ground instances of a fluent; an unbounded parameter raises an InteropError."""
         from unified_planning.exceptions import UPProblemDefinitionError
         from unified_planning.model.fluent import get_all_fluent_exp
 

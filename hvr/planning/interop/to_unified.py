@@ -194,11 +194,7 @@ def to_unified(domain: Domain, problem: Problem) -> Any:
 
 
 def convert(domain: Domain, problem: Problem) -> Conversion:
-    """Translate a problem, and return it with the names needed to translate its plans.
-
-    Raises:
-        InteropError: unified-planning cannot express the problem.
-    """
+    """Translate a problem, with the names needed to translate its plans; see `to_unified`."""
     from unified_planning.environment import get_environment
     from unified_planning.exceptions import (
         UPConflictingEffectsException,

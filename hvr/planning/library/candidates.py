@@ -102,7 +102,6 @@ class NameReading:
 
 
 def same_thing(one: Mention, other: Mention) -> bool:
-    """Return whether two mentions have the same name, or the same classes and no name."""
     return one.name == other.name and (bool(one.name) or one.classes == other.classes)
 
 
@@ -434,7 +433,6 @@ def _roles(way: Mapping[Mention, str], types: Mapping[str, str], ontology: Ontol
 def _comparable(
     asked: NameReading, words: NameReading, way: Mapping[Mention, str], ontology: Ontology
 ) -> tuple[tuple[NameReading, NameReading], float]:
-    """Give shared objects equal names in both texts; return the texts and a score factor."""
     # Things that only the entry mentions are removed from its name: "brew coffee" does not say into
     # what. Each removal reduces the score, except for tools and for a bottle of a mentioned liquid.
     # Returns the texts and the remaining score.

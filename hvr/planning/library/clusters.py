@@ -144,9 +144,8 @@ def generalise(members: Sequence[Entry], ontology: Ontology) -> GeneralForm:
 def least_common_class(pddl_types: Sequence[str], ontology: Ontology) -> str:
     """Return the most specific ontology class that contains all of some PDDL types.
 
-    With multiple inheritance (an apple is food and sliceable) several classes may be most specific;
-    the one with the fewest object types below it is chosen. If a type has no class, the result is
-    the root class.
+    Among several such classes, the one with the fewest object types below it is chosen. If a type
+    has no class, the result is the root class.
     """
     classes = [ontology.class_of_pddl_type(t) for t in pddl_types]
     if None in classes:

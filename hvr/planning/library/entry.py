@@ -24,11 +24,7 @@ _NOT = re.compile(r"\(\s*not\s+(\(.*\))\s*\)", re.DOTALL)
 
 
 def parse_literal(text: str) -> Literal:
-    """Read `(on ?mug1 ?plate1)` or `(not (on ?mug1 ?plate1))`.
-
-    Raises:
-        PddlSyntaxError: The text is not a literal.
-    """
+    """Read `(on ?mug1 ?plate1)` or `(not (on ?mug1 ?plate1))`, or raise a PddlSyntaxError."""
     stripped = text.strip().lower()
     negated = _NOT.fullmatch(stripped)
     name, args = _call(negated[1] if negated else stripped, text, "a literal such as (on ?a ?b)")
@@ -46,11 +42,7 @@ def is_literal(text: str) -> bool:
 
 
 def parse_step(text: str) -> GroundAction:
-    """Read `(pick_up ?mug1)`; the arguments may be variables.
-
-    Raises:
-        PddlSyntaxError: The text is not an action.
-    """
+    """Read an action such as `(pick_up ?mug1)`, or raise a PddlSyntaxError."""
     return GroundAction(*_call(text.strip().lower(), text, "an action such as (move ?a)"))
 
 
@@ -195,11 +187,7 @@ class Entry:
         return sum(u.validated for u in self.uses)
 
     def merge(self, other: Entry) -> Entry:
-        """Return the macro action with the names, origins and uses of both entries.
-
-        Raises:
-            ValueError: The entries differ in more than names, origins and uses.
-        """
+        """Merge names, origins and uses; raise a ValueError if the entries differ otherwise."""
         if other.id != self.id:
             raise ValueError(f"{self.id} and {other.id} are different macro actions")
         # Take the larger count of a run, not the sum: both may come from the same file.
@@ -300,11 +288,7 @@ class EntryRecord(Value):
     uses: tuple[Use, ...]
 
     def entry(self) -> Entry:
-        """Return the entry.
-
-        Raises:
-            DataFileError: A field is malformed, or the id does not match the content.
-        """
+        """Convert the record; raise a DataFileError if a field is malformed or the id is wrong."""
         name = f"macro action {self.id}"
         try:
             entry = make(

@@ -80,11 +80,7 @@ class Library:
         return Library(entry for entry in self.entries if entry.agent == agent)
 
     def with_use(self, entry_id: str, run: str, *, validated: bool = True) -> Library:
-        """Return the library with one more use of an entry in a run; see `Entry.with_use`.
-
-        Raises:
-            UsageError: No entry, or more than one, has an id that begins with `entry_id`.
-        """
+        """Return the library with one more use of an entry in a run; for errors, see `find`."""
         used = self.find(entry_id)
         rest = (entry for entry in self.entries if entry.id != used.id)
         return Library((*rest, used.with_use(run, validated=validated)))
@@ -98,20 +94,12 @@ class Library:
         return self._clusters[ontology]
 
     def cluster_of(self, entry_id: str, ontology: Ontology) -> Cluster:
-        """Return the cluster of an entry.
-
-        Raises:
-            UsageError: No entry, or more than one, has an id that begins with `entry_id`.
-        """
+        """Return the cluster of the only entry whose id begins with `entry_id`; see `find`."""
         entry = self.find(entry_id)
         return next(c for c in self.clusters(ontology) if entry in c.members)
 
     def find(self, start: str) -> Entry:
-        """Return the entry whose id begins with `start`.
-
-        Raises:
-            UsageError: No entry or several entries match.
-        """
+        """Return the only entry whose id begins with `start`, or raise a UsageError."""
         prefix = start.strip().lower()
         matching = [entry for entry in self.entries if prefix and entry.id.startswith(prefix)]
         if len(matching) == 1:
@@ -192,11 +180,7 @@ def _part(entry: Entry, kind: str, content: str) -> NamedNode:
 
 
 def from_turtle(data: str | bytes, place: str) -> Library:
-    """Read a library from Turtle.
-
-    Raises:
-        DataFileError: The text is not Turtle or not a library; the message says where.
-    """
+    """Read a library from Turtle, or raise a DataFileError that begins with `place`."""
     values: _Values = defaultdict(lambda: defaultdict(list))
     try:
         for quad in parse(data, format=RdfFormat.TURTLE):

@@ -72,7 +72,7 @@ class Situation:
     def support_of(
         self, formula: Expression, binding: Binding, value: bool = True
     ) -> Support | None:
-        """Return literals that explain why a formula has a truth value, or None if it has not.
+        """Return literals that explain why a formula is `value`, or None if it is not.
 
         A negation inverts `value`, which turns a conjunction into a disjunction and vice versa. A
         disjunction is explained by its first true part, and an existential quantifier by its first
@@ -234,7 +234,6 @@ class _Step:
     does: Mapping[Literal, Support]
 
     def brings_about(self, literal: Literal) -> Support | None:
-        """Return the support of a literal that the action achieves, or None for other literals."""
         atom, positive = literal
         support = self.does.get(literal)
         # A deletion is ineffective if the action also adds the atom.

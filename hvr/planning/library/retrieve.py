@@ -67,10 +67,7 @@ class Slots:
     ontology: Ontology
 
     def members(self, entry: Entry, variable: str, allowed: frozenset[str] | None) -> list[str]:
-        """Return the objects that a variable may denote, sorted by name and number.
-
-        `allowed` contains the only objects to consider, or is None for all.
-        """
+        """Return the objects (only `allowed` ones, if given) that a variable may denote, sorted."""
         wider = self.classes.get(variable)
         kind = entry.types[variable]
         names = []

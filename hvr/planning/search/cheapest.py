@@ -253,9 +253,9 @@ class _Relevance:
         return frozenset(names)
 
     def _tie(self, predicate: str, *, both: bool, first: int = 0) -> None:
-        """Record that argument `first` of each binary static fact needs the other argument.
+        """Record that argument `first` of static facts of two arguments needs the other.
 
-        If `both`, the other argument also needs the first.
+        If `both`, the other also needs the first.
         """
         if not self.task.is_static(predicate):
             return

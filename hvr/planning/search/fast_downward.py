@@ -389,11 +389,7 @@ class _Search:
 
 
 def binary() -> Path:
-    """Return the path of Fast Downward's search binary in up-fast-downward.
-
-    Raises:
-        PlannerError: The package or its binary is missing.
-    """
+    """Return the path of up-fast-downward's search binary; raise a PlannerError without it."""
     spec = importlib.util.find_spec("up_fast_downward")
     if spec is None or spec.origin is None:
         raise PlannerError(

@@ -157,10 +157,7 @@ def mutexes(initial: int, operators: Sequence[GroundOperator], fluents: int) -> 
 
 
 def partners(together: CompatibleFluents, needs: int) -> int | None:
-    """Return the fluents that may be true together with all of `needs`.
-
-    Returns None if the fluents in `needs` exclude each other.
-    """
+    """Return the fluents that may be true with all of `needs`; None if these exclude each other."""
     common = -1
     for bit in bits(needs):
         common &= together[bit]
@@ -290,10 +287,8 @@ def merge_twins(
 ) -> tuple[list[GroundOperator], GoalAlternatives, int]:
     """Keep one of several fluents with equal initial values that every effect changes equally.
 
-    Such fluents have equal values in every reachable state, so each can replace the others.
-
-    Returns:
-        The operators, the goals and the mask of the remaining fluents.
+    Such fluents have equal values in every reachable state, so each can replace the others. The
+    result is the operators, the goals and the mask of the remaining fluents.
     """
     # By induction over the steps. A fluent's history lists the effects that change it, and
     # whether they add.
@@ -320,14 +315,11 @@ def forget_dead(
     goals: GoalAlternatives,
     together: CompatibleFluents,
 ) -> tuple[int, list[GroundOperator]]:
-    """Make fluents false where their values do not matter.
+    """Make fluents false where their values do not matter; return the initial state and operators.
 
     A fluent f is dead while g is true if every condition on f excludes g, and every operator that
     deletes g sets f. Two states with g that differ only in f then allow the same plans, and the
     state without f represents both. For example, an object in the hand need not be "near".
-
-    Returns:
-        The initial state and the operators.
     """
     dead_with: dict[int, int] = {}
     for bit, while_ in _dead_fluents(operators, goals, together).items():

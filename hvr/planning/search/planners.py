@@ -157,8 +157,7 @@ class RecordedPlanner:
     def solve(self, task: Task) -> SearchResult:
         """Return the recorded result for the problem, or solve it and record the result.
 
-        Raises:
-            PlannerError: The planner failed, now or when the result was recorded.
+        An error of the planner is also recorded, and raised again in a replay.
         """
         digest = hashlib.sha256(print_problem(task.problem).encode()).hexdigest()
         try:

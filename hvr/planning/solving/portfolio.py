@@ -358,11 +358,7 @@ class Portfolio:
 
 
 def portfolio(features: frozenset[Feature]) -> Portfolio:
-    """Return the planners for a problem with the given features.
-
-    Raises:
-        UsageError: No planner supports them, not even the engines of unified-planning.
-    """
+    """Return the planners for a problem with these features; raise a UsageError if none can be."""
     # Downward first: it usually finds the first plan (docs/how-to/solve.md).
     able = tuple(p for p in (DOWNWARD, GROUNDED) if not p.lacks & features)
     timed = features & {Feature.DURATIVE, Feature.TIMED}
@@ -384,11 +380,7 @@ def portfolio(features: frozenset[Feature]) -> Portfolio:
 
 
 def named(name: str, features: frozenset[Feature]) -> Portfolio:
-    """Return a portfolio with a single planner.
-
-    Raises:
-        UsageError: The planner is unknown or does not support the features.
-    """
+    """Return a portfolio with one planner; raise a UsageError if it is unknown or unsuitable."""
     kind, _, engine = name.partition(":")
     known = {p.name: p for p in _OWN}
     if kind == "up" and engine:

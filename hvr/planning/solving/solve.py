@@ -407,11 +407,7 @@ class SetRow:
 
     @classmethod
     def of_json(cls, data: Mapping[str, Any]) -> SetRow:
-        """Read the output of `to_json`.
-
-        Raises:
-            ValueError, KeyError, TypeError: The data is invalid.
-        """
+        """Read the output of `to_json`; invalid data raises a ValueError, KeyError or TypeError."""
         cost = None if data["cost"] is None else Fraction(data["cost"])
         return cls(**{**data, "cost": cost})
 
@@ -532,9 +528,9 @@ def _entry(line: Any, place: str, folder: Path) -> SetProblem:
 
 
 def summary(rows: Iterable[SetRow], best: Mapping[str, Fraction], limit: float) -> dict[str, Any]:
-    """Return aggregate figures of a set.
+    """Return the counts, summed scores and summed seconds of a set, as JSON values.
 
-    `best` contains the best known costs by the keys of the problems.
+    `best` contains the best known costs by the keys of the problems; `limit` is the time limit.
     """
     rows = list(rows)
     qualities = [row.quality(best.get(row.key)) for row in rows]

@@ -71,7 +71,9 @@ class Enclosure:
         return value, slope
 
     def over(self, low: Rational, high: Rational, bits: int) -> tuple[Interval, Interval]:
-        """Return the enclosures of `ranges`, narrowed by the mean value theorem.
+        """Return the enclosures of `ranges` over [low, high], the values narrowed further.
+
+        The mean value theorem narrows the values.
 
         Raises:
             LostError, DivisorError: The function cannot be enclosed over the interval.
@@ -123,11 +125,7 @@ class Crossing(Root):
         return False
 
     def refine(self) -> None:
-        """Shrink the interval to at most half its length.
-
-        Raises:
-            UndecidedError: The interval cannot be narrowed further.
-        """
+        """Shrink the interval to at most half its length, or raise an UndecidedError."""
         width = Fraction(self.high) - self.low
         places = width.denominator.bit_length() - width.numerator.bit_length()
         bits = max(64, 2 * places + 32)
@@ -293,7 +291,7 @@ class _Search:
             start = found.low
 
     def _leave(self, start: Moment) -> tuple[Rational, int]:
-        """Return a time after the start before which there is no zero, and the sign at it."""
+        """Return a time up to which the start is followed by no zero, and the sign at this time."""
         # The function may be 0 at the start, so enclosures around it never exclude 0.
         course: Enclosure | None = self._course
         after: Rational = self._end
@@ -348,9 +346,9 @@ class _Search:
     def _cells(
         self, low: Rational, high: Rational, before: int
     ) -> Iterator[Root | tuple[Rational, int]]:
-        """Yield the zeros in an interval, then the time reached and the sign at this time.
+        """Yield the zeros in an interval, then the time reached and the sign there.
 
-        `before` is the sign at `low`.
+        A zero at a rational time comes last, without a sign. `before` is the sign at `low`.
         """
         # A zero at a rational time ends the search: no sign follows it.
         waiting: list[tuple[Rational, int]] = [(high, 0)]

@@ -164,7 +164,7 @@ def _processes(
 
 
 def continuous_part(effect: Expression) -> Expression:
-    """Return the continuous effects of a durative action, removing `over all` from conditions.
+    """Return the continuous effects in an effect (TRUE if none), with `over all` removed.
 
     Raises:
         ContinuousChangeError: A continuous effect has a condition at the start or at the end.

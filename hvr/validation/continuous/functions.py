@@ -273,7 +273,7 @@ def terms_of(number: Quantity) -> Mapping[Term, Rational]:
 
 
 def simple(terms: Mapping[Term, Rational]) -> Quantity:
-    """Return a sum of terms as a rational number or polynomial if possible."""
+    """Return a sum of terms as a number or polynomial, if it is one, or else as a TimeFunction."""
     kept = {term: c for term, c in terms.items() if c}
     if not kept:
         return 0
@@ -331,11 +331,7 @@ def partial(number: Quantity, variable: StateVariable) -> Quantity:
 
 
 def inverse_of(number: Quantity) -> Quantity:
-    """Return the reciprocal of a number.
-
-    Raises:
-        UndefinedValueError: The number is 0.
-    """
+    """Return the reciprocal of a number; 0 raises an UndefinedValueError."""
     if not isinstance(number, TimeFunction | Polynomial):
         if number == 0:
             raise UndefinedValueError("a division by zero")
@@ -524,7 +520,7 @@ class Tape:
 
 
 def sorted_powers(powers: frozenset[tuple[Symbol, int]]) -> list[tuple[Symbol, int]]:
-    """Return the powers of non-constant symbols in a fixed order, so that products are shared."""
+    # In a fixed order, so that products are shared.
     return sorted((item for item in powers if not item[0].constant), key=lambda item: str(item[0]))
 
 

@@ -84,11 +84,7 @@ class HybridRun(TemporalRun):
         self._runs_all = True
 
     def run(self, on_failure: OnFailure) -> ValidationReport:
-        """Validate the plan.
-
-        Raises:
-            ContinuousChangeError: The continuous change has no exact solution or enclosure.
-        """
+        """Validate the plan; raise a ContinuousChangeError if the change cannot be enclosed."""
         self._on_failure = on_failure
         times = [step.start for step in self.plan]
         times += [Fraction(timed.time) for timed in self.task.problem.timed_init]
@@ -350,7 +346,7 @@ class HybridRun(TemporalRun):
         )
 
     def _decided(self, condition: Conjunction, ask: Callable[[], _T]) -> _T:
-        """Evaluate a condition in the current state; an error names the undecided comparison."""
+        """Return `ask()`, which evaluates a condition; an error names the undecided comparison."""
         try:
             return ask()
         except ContinuousChangeError:

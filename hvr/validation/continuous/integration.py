@@ -89,11 +89,7 @@ class Flow:
         self._runs: dict[int, _Run] = {}
 
     def enclose(self, at: Interval, bits: int) -> list[Interval]:
-        """Return an enclosure of each variable over an interval of time.
-
-        Raises:
-            LostError: The variables cannot be enclosed over the whole interval.
-        """
+        """Return an enclosure of each variable over an interval of time, or raise a LostError."""
         # Round up to a power of 2, because each precision needs a separate integration.
         work = 64
         while work < bits:
@@ -103,11 +99,7 @@ class Flow:
         return [(low >> shift, -(-high >> shift)) for low, high in boxes]
 
     def follow(self, moment: Moment) -> None:
-        """Integrate up to a moment.
-
-        Raises:
-            LostError: The variables cannot be enclosed up to the moment.
-        """
+        """Integrate up to a moment; raise a LostError if the variables cannot be enclosed."""
         for bits in PRECISIONS:
             try:
                 self.enclose(enclose_moment(moment, bits), bits)
@@ -117,11 +109,7 @@ class Flow:
                     raise
 
     def boundaries(self, end: Rational, bits: int) -> Iterator[Fraction]:
-        """Yield the ends of the integration steps before `end`.
-
-        Raises:
-            LostError: The variables cannot be enclosed any further.
-        """
+        """Yield the ends of the integration steps before `end`, until `end` or a LostError."""
         run = self._run(bits)
         offset = Fraction(run.origin[1], 1 << bits)
         place = 0
@@ -261,9 +249,9 @@ class _Run:
     def _remainder(
         self, rows: list[list[Interval]], time: Interval, length: int
     ) -> tuple[list[Interval], list[Interval]] | None:
-        """Return the remainder coefficients, and boxes that enclose the variables during a step.
+        """Return the Taylor remainder's coefficients over a step, and boxes around the variables.
 
-        Returns None if the step is too long for a proof.
+        Returns None if the step of `length` is too long for a proof.
         """
         bits, order = self._bits, self._order
         span = 0, length
@@ -350,7 +338,7 @@ def solve(
 
 
 def integral(number: Quantity) -> Quantity | None:
-    """Return an antiderivative, or None if no closed form was found."""
+    """Return an antiderivative with respect to time, or None if no closed form was found."""
     result: Quantity = 0
     for (powers, exponent), coefficient in terms_of(number).items():
         counts = dict(powers)
@@ -502,10 +490,7 @@ def _linear(rate: Quantity, group: Sequence[StateVariable]) -> tuple[_Row, Quant
 def _scalar(
     eigenvalue: Rational, driving: Quantity, begin: Quantity, start: Moment
 ) -> Quantity | None:
-    """Solve `y' = eigenvalue y + driving` with `y = begin` at the start, or return None.
-
-    None means that no closed form was found.
-    """
+    """Solve `y' = eigenvalue y + driving`, `y(start) = begin`; None without a closed form."""
     whole = integral(driving * exponential_of(-eigenvalue) if eigenvalue else driving)
     if whole is None:
         return None

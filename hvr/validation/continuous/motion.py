@@ -44,7 +44,7 @@ _MOST_DERIVATIVES = 12
 
 
 class Rate:
-    """A summand, `sign * amount`, in the rate of change of the numeric fluent with an index."""
+    """The summand `sign * amount` in the rate of change of the numeric fluent with this index."""
 
     __slots__ = ("amount", "index", "sign")
 
@@ -101,11 +101,7 @@ class Motion:
         return [self[index] for index in range(len(self))]
 
     def follow(self, moment: Moment) -> None:
-        """Integrate up to a moment.
-
-        Raises:
-            ContinuousChangeError: The numbers cannot be enclosed up to the moment.
-        """
+        """Integrate up to a moment, or raise a ContinuousChangeError."""
         if self._flow is not None:
             self._flow.follow(moment)
 
@@ -208,7 +204,7 @@ def _bounded(value: Rational) -> Rational:
 
 
 def exact_time(origin: Fraction, moment: Moment) -> Quantity:
-    """Return the exact time of a moment; an irrational time is a constant function."""
+    """Return `origin` plus a moment, exactly; an irrational time is a constant function."""
     if not isinstance(moment, Root):
         return origin + moment
     if moment.rational:

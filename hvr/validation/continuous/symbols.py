@@ -137,8 +137,7 @@ def sign_of(one: Interval) -> int | None:
 def exponential(one: Interval, bits: int) -> Interval:
     """Return an enclosure of e to the power of an interval.
 
-    Raises:
-        ContinuousChangeError: The result is too large.
+    A result that is too large raises a ContinuousChangeError.
     """
     low, high = one
     return _exponential(low, bits)[0], _exponential(high, bits)[1]

@@ -210,9 +210,9 @@ def _fences(marks: Sequence[int]) -> Iterator[range]:
 def _steps_of_fence(
     inside: Sequence[_Numbered], known: KnownSymbols, *, unmarked: bool
 ) -> Sequence[_Numbered] | None:
-    """Return the steps in a code fence, or None if the fence does not contain a single plan.
+    """Return the steps in a code fence, or None if it does not contain exactly one plan.
 
-    Unless `unmarked`, a plan with other text is not accepted. A PDDL file gives no steps.
+    A PDDL file gives (). Unless `unmarked`, other text beside the plan gives None.
     """
     content = [(n, t) for n, t in inside if has_content(t) and not WAITING.fullmatch(t)]
     if not content:
@@ -374,7 +374,7 @@ class _Labels:
         self._last: Fraction | None = None
 
     def goes_back(self, label: Fraction | None) -> bool:
-        """Add the label of the next step; return whether it is smaller than the previous label."""
+        """Add the label of the next step; return whether it is new and less than the last one."""
         if label is None:
             return False
         back = self._last is not None and label < self._last and label not in self._seen
@@ -613,7 +613,6 @@ def _is_mention(match: re.Match[str], known: KnownSymbols) -> bool:
 
 
 def step_of_mention(match: re.Match[str]) -> str:
-    """Return a step mentioned in a sentence in plan-file notation, with its time and cost."""
     whole = steps_in(match[0].strip())
     return whole if whole is not None else f"({' '.join(_words_of(match))})"
 

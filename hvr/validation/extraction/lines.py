@@ -71,7 +71,7 @@ class KnownSymbols:
     def may_be_step(self, words: Sequence[str]) -> bool:
         """Return whether words in parentheses may be meant as a step.
 
-        If the objects are known but the actions are not, all words after the first must be objects.
+        If the first word is not a known action, the others must be objects, if objects are known.
         """
         if not words or not self.may_be_action(words[0]):
             return False

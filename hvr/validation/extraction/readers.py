@@ -59,9 +59,9 @@ _UNREAD = (0, "")
 
 
 def candidates(text: str, known: KnownSymbols, *, unmarked: bool = False) -> list[Candidate]:
-    """Return the plans in a text. If plans are marked, other steps are only reported.
+    """Return the plans in a text. Other steps beside a marked plan become `stray` candidates.
 
-    A text of more than _TEXT_MOST characters is not searched.
+    A text of more than _TEXT_MOST characters gives no plan.
 
     Args:
         unmarked: Whether to accept plans that are not marked as plans, as in a model's answer.
@@ -192,7 +192,7 @@ def _ff(lines: Sequence[str]) -> _Found:
 
 
 def _after(begin: re.Pattern[str], name: str) -> Callable[[Sequence[str]], _Found]:
-    """Return a reader of the steps that follow a line which matches `begin`."""
+    """Return a reader, called `name`, of the steps after each line that matches `begin`."""
 
     def read(lines: Sequence[str]) -> _Found:
         index = 0

@@ -53,7 +53,7 @@ _COMMENT = re.compile(r";[^\r\n]*")
 
 
 class ActionsJudge:
-    """Judges the actions of plans, whatever decomposition comes with them."""
+    """Judges plans by their actions alone, ignoring any decomposition in the text."""
 
     def __init__(self, verifier: DecompositionVerifier) -> None:
         self._verifier = verifier

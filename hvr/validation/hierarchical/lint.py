@@ -115,7 +115,6 @@ def _unordered(domain: HierarchicalDomain) -> Iterator[LintFinding]:
 
 
 def _clashes(domain: Domain, action: ActionSchema) -> Iterator[LintFinding]:
-    """Yield findings about atoms that are both added and deleted if two parameters are equal."""
     added, deleted = _changes(action.effect)
     types = {p.name: p.types for p in action.parameters}
     types |= {c.name: c.types for c in domain.constants}

@@ -292,9 +292,9 @@ class _Search:
         return self._matcher.bind(self._method, binding, declared.args, line.args)
 
     def listed(self, begin: int) -> _Option | None:
-        """Assign the next task in the plan to a subtask that may come next.
+        """Return the next option: a subtask that may come next, for the next task in the plan.
 
-        Returns the first possibility after the `begin` subtasks tried already, or None.
+        The `begin` subtasks tried already are skipped, and the option begins with the number tried.
         """
         child = self._listed[len(self.chosen)]
         before = self._method.network.before
@@ -313,9 +313,10 @@ class _Search:
         return None
 
     def spread(self, begin: int) -> _Option | None:
-        """Assign the next subtask of the method to a task in the plan, the earliest first.
+        """Return the next option: a suitable task in the plan for the method's next subtask.
 
-        Returns the first possibility after the `begin` tasks tried already, or None.
+        Earlier tasks come first. The `begin` tasks tried already are skipped, and the option begins
+        with the number tried.
         """
         network = self._method.network
         subtask = network.topological[len(self.chosen)]

@@ -67,7 +67,7 @@ class Reasons:
         )
 
     def undeclared(self, node: int) -> Failure | None:
-        """Return the failure of a decomposed task: its name, arguments or method, if invalid."""
+        """Return the failure of a task whose name, arguments or method is invalid, or None."""
         line = self.tree.line(node)
         if node == self.tree.root:
             return None

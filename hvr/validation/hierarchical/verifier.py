@@ -84,11 +84,7 @@ class DecompositionVerifier:
         return self.check(read_hierarchical_plan(source, file=file))
 
     def check(self, plan: HierarchicalPlan) -> ValidationReport:
-        """Check whether a plan is a solution.
-
-        Raises:
-            PddlSyntaxError: The text ends without `<==`, before the tree is complete.
-        """
+        """Check whether a plan is a solution; an incomplete text raises a PddlSyntaxError."""
         try:
             report = _Check(self, plan).run()
             return report.replace(notes=(*plan.notes, *report.notes))
@@ -244,11 +240,7 @@ __all__ = ["DecompositionVerifier", "judge_of", "lint", "parse_domain", "parse_p
 def judge_of(
     domain: HierarchicalDomain, problem: HierarchicalProblem, options: BatchOptions
 ) -> PlanJudge:
-    """Return the judge of plans for a problem.
-
-    Raises:
-        UsageError: An option is not supported for hierarchical plans.
-    """
+    """Return the judge of plans for a problem, or raise a UsageError for an unsupported option."""
     if options.needs_steps:
         raise UsageError(
             "advice, minimised plans, states, happenings and values are not available for "

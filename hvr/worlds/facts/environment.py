@@ -161,11 +161,7 @@ class PddlEnvironment:
 
 
 def require_untimed(domain: Domain, problem: Problem) -> None:
-    """Reject timed models, which cannot be executed one step after another.
-
-    Raises:
-        UsageError: The model has durative actions, timed initial literals, processes or events.
-    """
+    """Raise a UsageError if a model has durative actions, processes, events or timed literals."""
     if domain.durative_actions:
         name = next(iter(domain.durative_actions))
         raise UsageError(
@@ -192,8 +188,9 @@ def require_untimed(domain: Domain, problem: Problem) -> None:
 def read_observation(
     task: Task, seen: Observation, *, static: bool = False
 ) -> tuple[set[Atom], dict[FunctionTerm, Fraction]]:
-    """Check an observation and return its fluent facts, or with `static` all facts, and its
-    numbers. Derived facts are dropped.
+    """Return the facts of an observation that are not derived, and its numbers, after checks.
+
+    Without `static`, only fluent facts are returned.
 
     Raises:
         SimulatorError: A fact or number does not match the domain and the objects.
@@ -301,10 +298,9 @@ class InjectedFault(JsonObject):
 
 
 def read_faults(texts: Sequence[str]) -> tuple[FaultRule, ...]:
-    """Parse fault rules, such as `lost-effect:0.1` (a probability) or `refused@3` (a step).
+    """Parse rules such as `lost-effect:0.1` (a probability) or `refused@3` (a step).
 
-    Raises:
-        UsageError: A text is not a rule.
+    Any other text raises a UsageError.
     """
     return tuple(_rule(part.strip()) for text in texts for part in text.split(","))
 

@@ -225,13 +225,10 @@ class WorldFolder(WorldFile):
 
 
 def bound_names(source: str) -> frozenset[str] | None:
-    """Return the names that a module's source binds at the top level.
+    """Return the names that a module's source binds at the top level; None may be any names.
 
-    Returns:
-        The names; None if a star import, `globals()`, `exec` or `setattr` may bind any name.
-
-    Raises:
-        SyntaxError, ValueError, RecursionError: The source is not Python.
+    A star import, `globals()`, `exec` and `setattr` may bind any name. A source that is not Python
+    raises a SyntaxError, ValueError or RecursionError.
     """
     names: set[str] = set()
     inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

@@ -176,10 +176,9 @@ class Clauses:
             self._by_form.setdefault(_form(clause), []).append((name, clause))
 
     def clash(self, name: str, clauses: tuple[str, str]) -> tuple[str, str] | None:
-        """Return a predicate with a clause that can be confused with one of `clauses`.
+        """Return (predicate, clause): a predicate that `clause`, one of `clauses`, may also mean.
 
-        Returns:
-            The predicate and the clause of `clauses`; None if all of them are distinct.
+        Returns None if no other predicate has a clause that can be confused with one of them.
         """
         for clause in clauses:
             for other, taken in self._by_form.get(_form(clause), ()):

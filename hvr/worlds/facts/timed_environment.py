@@ -55,10 +55,7 @@ class TimedEnvironment(FactEnvironment, Protocol):
     """
 
     def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
-        """Start a durative action with its planned duration.
-
-        Return the reason for a refusal, or "" on success.
-        """
+        """Start a durative action; return the reason for a refusal, or "" on success."""
         ...
 
     def end(self, name: str, args: tuple[str, ...]) -> str:
@@ -174,9 +171,9 @@ def check_actable(domain: Domain, problem: Problem) -> None:
     """Reject timing that cannot be executed.
 
     Raises:
-        UsageError: The problem changes by itself. Or, with durative actions, it has preferences or
-            trajectory constraints, a conditional effect spans several times, or an effect depends
-            on a duration that is not fixed.
+        UsageError: The model has processes, events or timed literals. Or, with durative actions, it
+            has preferences or trajectory constraints, a conditional effect spans several times, or
+            an effect depends on a duration that is not fixed.
     """
     if not domain.durative_actions:
         require_untimed(domain, problem)

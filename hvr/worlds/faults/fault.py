@@ -219,9 +219,7 @@ class Trigger:
         return 0 < self.fault.times <= self.count
 
     def standing(self, step: int) -> bool:
-        """Return whether the fault is certain to occur at every matching action from this one on,
-        until it is spent.
-        """
+        """Return whether the fault occurs with certainty at each matching action from `step` on."""
         when = self.fault.when
         return not self.spent and step >= when.step and when.nth == 1 and when.probability >= 1.0
 

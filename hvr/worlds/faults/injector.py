@@ -35,7 +35,7 @@ ROBOT = "robot"
 
 
 def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement]:
-    """Return types, states, places, held object and robot pose as (subject, field, value)."""
+    """Return types, places, non-false states, held object and pose as (subject, field, value)."""
     facts: set[Statement] = set()
     for entry in metadata["objects"]:
         name = name_of(names, entry["objectId"])
@@ -118,8 +118,7 @@ class Diversions:
     def divert(self, trigger: Trigger, action: str, args: dict[str, Any]) -> tuple[str, ...]:
         """Redirect an action by changing its arguments `args`.
 
-        Returns:
-            The ids of the intended and of the actual object; empty if nothing is redirected.
+        Returns the ids of the intended and of the actual object, or () if nothing is redirected.
         """
         target = args.get("objectId")
         if target is None:

@@ -34,7 +34,6 @@ CAMERA_ARGUMENTS = (
 
 
 def add(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `AddThirdPartyCamera`."""
     cameras = world.extras.cameras
     first = {
         "thirdPartyCameraId": len(cameras),
@@ -47,7 +46,7 @@ def add(world: KitchenState, _context: Context, args: Args) -> Result:
 
 
 def update(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `UpdateThirdPartyCamera`; missing arguments and coordinates stay unchanged."""
+    """Execute `UpdateThirdPartyCamera`; omitted arguments and coordinates keep their values."""
     cameras = list(world.extras.cameras)
     which = args["thirdPartyCameraId"]
     if isinstance(which, bool) or not isinstance(which, int) or not 0 <= which < len(cameras):

@@ -363,10 +363,11 @@ class Kitchen:
         return self._publish(ActionReply("Initialize", True, result=CAMERA_PLANES))
 
     def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
-        """See `Environment.step`. The event of a failed action is false in a condition, and its
-        `errorMessage` gives the reason.
+        """Execute an action; see `Environment.step`.
 
-        As in AI2-THOR's client, `last_event` is updated even if the request raises `ValueError`.
+        The event of a failed action is false in a condition, and its `errorMessage` gives the
+        reason. As in AI2-THOR's client, `last_event` is updated even if the request raises
+        `ValueError`.
         """
         if isinstance(action, dict):
             kwargs = {**action, **kwargs}

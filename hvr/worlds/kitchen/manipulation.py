@@ -170,7 +170,7 @@ def _fall(
     z: float,
     breaks: frozenset[str] | None,
 ) -> Result:
-    """Let the held object fall from (x, y, z); return where it comes to rest.
+    """Let the held object fall from (x, y, z); return the new state and the final position.
 
     `breaks` lists the types that break on the floor; None means all breakable ones.
     """
@@ -227,7 +227,6 @@ def _drawer_shift(thing: KitchenObject, openness: float) -> tuple[float, float]:
 
 
 def toggle(world: KitchenState, context: Context, args: Args, *, on: bool) -> Result:
-    """Execute `ToggleObjectOn` (`on` is True) or `ToggleObjectOff`."""
     thing = target(world, context, args)
     if thing.object_type == "StoveBurner":
         raise ActionFailedError(

@@ -241,9 +241,8 @@ def holder_of_box(
 ) -> tuple[str, ...]:
     """Return the receptacle of an object according to its box.
 
-    The result is `before` if this receptacle is one of them, or if there is none.
-
-    Contents of the object itself do not count as receptacles.
+    The result is `before` if this receptacle is one of them, or if there is none. Contents of the
+    object itself do not count as receptacles.
     """
     inside = {thing.object_id, *world.things.deep_contents(thing.object_id)}
     spaces = [
@@ -262,8 +261,7 @@ def free_spots(
 ) -> list[Vec]:
     """Return free positions in a receptacle, those nearest to the agent first.
 
-    Args:
-        reach: Maximum distance from the agent in metres; None for no limit.
+    `reach` is the maximum distance from the agent in metres, or None for no limit.
     """
     height, agent = surface_height(receptacle), world.agent.position
     around = {receptacle.object_id, *world.things.ancestors(receptacle.object_id)}

@@ -75,15 +75,14 @@ def set_decay_time(world: KitchenState, _context: Context, args: Args) -> Result
 
 
 def set_decay(world: KitchenState, _context: Context, _args: Args, *, decays: bool) -> Result:
-    """Execute `EnableTemperatureDecay` or `DisableTemperatureDecay`."""
     return world.but(settings=replace(world.settings, decays=decays)), None
 
 
 def set_object_poses(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `SetObjectPoses`: objects named twice are duplicated, and pickupable or moveable
-    objects that are not named disappear.
+    """Execute `SetObjectPoses`, which duplicates objects named twice.
 
-    The receptacle of each object is determined from the boxes; nothing falls.
+    Pickupable or moveable objects that are not named disappear. The receptacle of each object is
+    determined from the boxes; nothing falls.
     """
     by_name = {
         t.spec.name: t

@@ -342,10 +342,9 @@ def profile_named(name: str) -> Profile:
 
 
 def initialized(settings: KitchenSettings, args: Mapping[str, Any]) -> KitchenSettings:
-    """Return the settings after `Initialize`; unknown arguments are ignored.
+    """Return the settings after `Initialize`; a number that is not positive is a ValueError.
 
-    Raises:
-        ValueError: A number is not greater than 0.
+    Unknown arguments are ignored.
     """
     changed: dict[str, Any] = {}
     for argument, name in _ARGUMENTS.items():

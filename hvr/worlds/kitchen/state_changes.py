@@ -142,7 +142,7 @@ def _surface_in_front(world: KitchenState, context: Context) -> KitchenObject | 
 
 
 def shattered(world: KitchenState, context: Context, thing: KitchenObject) -> KitchenState:
-    """Return the state with a broken object, or an EggCracked instead of an egg."""
+    """Return the state in which an object is broken; an EggCracked replaces an egg."""
     if thing.object_type == "Egg":
         after = cut(world, context, thing.but(is_broken=True))
         return after.changed(after.things[thing.object_id].but(is_sliced=False))

@@ -214,11 +214,7 @@ def object_at(world: KitchenState, room: Room, x: float, y: float) -> str | None
     """Return the id of the visible object at a point of the image, or None.
 
     It is the first object whose box the ray through the point meets; contents are preferred to
-    their receptacle.
-
-    Args:
-        x: Horizontal coordinate from left (0) to right (1).
-        y: Vertical coordinate from top (0) to bottom (1).
+    their receptacle. `x` runs from left (0) to right (1), `y` from top (0) to bottom (1).
     """
     if not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0):
         return None
@@ -300,9 +296,7 @@ def _sighting(
 ) -> tuple[tuple[float, float, float, float], ...]:
     """Return each pose (x, z, yaw, horizon) from which a point of the box is in view.
 
-    Args:
-        limit: Maximum horizontal distance from the box.
-        eye: Height of the camera.
+    The box is at most `limit` metres away horizontally; `eye` is the height of the camera.
     """
     # A point is in view if neither its lateral nor its vertical offset exceeds its depth.
     turns = [(r, math.sin(math.radians(r)), math.cos(math.radians(r))) for r in rotations]
@@ -423,11 +417,7 @@ def number(args: Args, name: str, default: float) -> float:
 
 
 def vector(value: Any, what: str) -> Vec:
-    """Return a point or rotation given as {x, y, z}; `what` names it in errors.
-
-    Raises:
-        ActionFailedError: A number is missing or not finite.
-    """
+    """Return a point or rotation given as {x, y, z}, or raise an ActionFailedError about `what`."""
     try:
         point = float(value["x"]), float(value["y"]), float(value["z"])
     except (TypeError, KeyError, ValueError, IndexError):

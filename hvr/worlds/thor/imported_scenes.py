@@ -124,15 +124,11 @@ _Segment = tuple[_Point, _Point]
 
 
 def is_house(content: object) -> bool:
-    """Return whether the content of a file is a ProcTHOR house."""
     return isinstance(content, Mapping) and "proceduralParameters" in content
 
 
 def scene_from_house(house: Mapping[str, Any], path: Path) -> Scene:
-    """Return the scene of a ProcTHOR house.
-
-    Args:
-        path: File of the house, which names the scene and appears in errors.
+    """Return the scene of a ProcTHOR house, named after the file `path`.
 
     Raises:
         SceneError: The house is invalid or follows another schema.
@@ -492,10 +488,7 @@ def walkable_points(
     most of a kitchen, so the cabinets below counters are used instead. This finds 98 % of the 3914
     grid points of the packaged kitchens, and as many again that are missing from ALFRED's pruned
     grid.
-
-    Args:
-        objects: Objects of the scene. The box of the Floor limits the room; without a Floor, all
-            boxes together do.
+    The box of the Floor limits the room; without a Floor, all boxes together do.
     """
     known = list(objects)
     floors = [o.box for o in known if o.object_type == "Floor"] or [o.box for o in known]

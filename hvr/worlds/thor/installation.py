@@ -313,7 +313,6 @@ def is_ready(checks: tuple[Check, ...]) -> bool:
 
 
 def check_requirements(machine: Machine, options: ThorOptions) -> tuple[Check, ...]:
-    """Check AI2-THOR's requirements on this machine."""
     checks = [_package(machine), _system(machine, options)]
     if options.executable:
         return (*checks, _executable(machine, options))
@@ -461,8 +460,7 @@ def require_ready(options: ThorOptions) -> None:
 def client_arguments(options: ThorOptions, platforms: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of the client's `Controller`, without the scene and the server class.
 
-    Args:
-        platforms: The client's platforms by name.
+    `platforms` contains the client's platforms by name.
     """
     arguments: dict[str, Any] = {
         "width": options.width,

@@ -76,11 +76,7 @@ class Names:
         return tuple(self._ids)
 
     def name(self, object_id: str) -> str:
-        """Return hvr's name for an object.
-
-        Raises:
-            UnknownObjectError: No object of the scene has this id.
-        """
+        """Return hvr's name for an object; an unknown id raises an UnknownObjectError."""
         known = self._names.get(object_id)
         if known is not None:
             return known
@@ -97,7 +93,7 @@ class Names:
         )
 
     def object_id(self, name: str) -> str:
-        """Return AI2-THOR's id of an object; pieces have an id even before the object is cut.
+        """Return AI2-THOR's id of an object, also of a piece of an object that is not cut yet.
 
         Raises:
             UnknownObjectError: No object of the scene has this name.
@@ -342,9 +338,7 @@ def _attributes(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def controls(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return (control, controlled) pairs of ids, such as knob and burner, and each faucet with the
-    nearest basin.
-    """
+    """Return (control, controlled) pairs of ids: knob and burner, or faucet and nearest basin."""
     ids = {entry["objectId"] for entry in entries}
     basins = [entry for entry in entries if entry["objectType"] == "SinkBasin"]
     pairs = []

@@ -266,10 +266,10 @@ class _Robot:
         raise _RefusedError(self.steps[-1].error)
 
     def companions(self, entry: Mapping[str, Any]) -> tuple[list[Box], list[Box]]:
-        """Return the boxes that should be in reach along with an object: important and other ones.
+        """Return (required, preferred): boxes that should be in reach along with an object.
 
-        A basin goes with its faucet and a burner with its knob, and vice versa. A receptacle goes
-        with its contents, and an object with its openable receptacles.
+        The basin of a faucet and the burner of a knob are required, and vice versa. The contents of
+        a receptacle and the openable receptacles of an object are preferred.
         """
         entries, object_id = self.entries, entry["objectId"]
         required = [
@@ -423,7 +423,7 @@ SKILLS: Mapping[str, int] = MappingProxyType({name: n for name, (n, _) in _SKILL
 def perform(
     env: Environment, names: Names, action: str, args: Sequence[str], *, force_put: bool = False
 ) -> SkillResult:
-    """Execute one atomic action.
+    """Execute one atomic action. A failed action gives a result, not an error.
 
     If the object is out of reach but within 2.5 m, the robot first teleports to the nearest place
     from which it is in reach; that teleport is one of the steps. Objects farther away are refused
@@ -446,10 +446,6 @@ def perform(
 
     Args:
         force_put: Whether to override AI2-THOR's placement table.
-
-    Returns:
-        Whether the action succeeded, the reason if not, and the actions sent. A failed action does
-            not raise an error.
 
     Raises:
         UsageError: The action does not exist, or takes a different number of objects.
