@@ -55,6 +55,7 @@ class Rule(Value):
 
     Attributes:
         id: Id of the rule, as used in filters and baselines.
+        name: Short name of the rule.
         level: The default severity of its findings.
     """
 
