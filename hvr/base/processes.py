@@ -162,10 +162,7 @@ def starting() -> Iterator[None]:
 
 
 def leave_interrupts_to_parent() -> None:
-    """Ignore SIGINT and SIGHUP in a worker, because the parent handles them; SIGTERM ends it.
-
-    Terminals send the ignored signals to all processes.
-    """
+    """Ignore SIGINT and SIGHUP in a worker, because the parent handles them; SIGTERM ends it."""
     for number in (signal.SIGINT, _SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

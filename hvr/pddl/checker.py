@@ -183,7 +183,10 @@ class PlanExecution:
             yield sign, ("+", length, slack), bound
 
     def uses(self, needs: list[Any], effects: list[Any]) -> Iterator[tuple[Any, str, Any]]:
-        """Yield (key, kind of access, unevaluated amount) for each read and change of an event."""
+        """Yield (atom or term, access, amount) of an event's reads and changes.
+
+        The access is "read", "add", "delete" or an operator of `CHANGES`, which has an amount.
+        """
         read, waiting = [*needs], [*effects]
         while waiting:
             match waiting.pop():

@@ -383,9 +383,9 @@ class Compiler:
     def instances(
         self, variables: tuple[TypedName, ...], body: Expression, positive: bool, binding: Binding
     ) -> Iterator[dict[str, str]]:
-        """Yield the bindings for which the static part of `body` is true (false if not `positive`).
+        """Yield the bindings under which `body` may be true (unless `positive`, false).
 
-        Under all other bindings, the whole body is false (or true).
+        Only the static part of the body is tested.
 
         Raises:
             GroundingLimitError: The quantifier has too many instances.
@@ -544,7 +544,7 @@ def template_of_parts(
     condition: Expression,
     effect: Expression,
 ) -> Template | None:
-    """Prepare a condition and an effect of a schema, such as those at the start of its duration.
+    """Prepare a condition and an effect of a schema, such as its parts at the start.
 
     Returns None if one of them is not a conjunction of literals.
     """

@@ -281,7 +281,7 @@ def times_of(formula: Expression) -> set[str]:
 def _spanning(
     compiler: Compiler, effect: Expression, binding: Binding
 ) -> Iterator[tuple[When, Binding]]:
-    """Yield the conditional end effects whose condition also reads an earlier time."""
+    """Yield (effect, binding) for conditional end effects whose condition reads earlier times."""
     # No single state decides them: the executor must remember the earlier parts until the action
     # ends. Effects at the start cannot depend on later times.
     # The parts still to visit; the last one is next.

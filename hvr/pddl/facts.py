@@ -217,7 +217,7 @@ def rows_of(atoms: Iterable[Atom]) -> Mapping[str, Iterable[Row]]:
 
 
 def match_row(atom: Atom, row: Row) -> dict[str, str] | None:
-    """Return the binding of an atom's variables that makes its arguments equal to a row, if any."""
+    """Return the binding that makes an atom's arguments equal to a row, or None."""
     binding: dict[str, str] = {}
     for arg, value in zip(atom.args, row, strict=True):
         if not is_variable(arg):

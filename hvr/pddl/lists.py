@@ -118,7 +118,7 @@ class ListReader:
     def typed_list(
         self, items: list[Node], what: str, *, types: Iterable[str] | None
     ) -> list[tuple[TypedName, Word]]:
-        """Read a typed list such as `a b - t c - (either u v) d`.
+        """Read a typed list such as `a b - t c - (either u v) d`; return each name with its token.
 
         Args:
             what: Noun for an item in messages. "variable" requires ?variables instead of names.

@@ -33,10 +33,7 @@ step, so forty steps would fill any memory."""
 
 
 def exact(value: Decimal | Fraction) -> Rational:
-    """Return an integer for a whole number, otherwise a fraction.
-
-    More than 3 * MAX_DIGITS digits raise a NumberTooLargeError.
-    """
+    """Return an integer if the number is whole, else a fraction, or raise a NumberTooLargeError."""
     if isinstance(value, Decimal):
         if abs(value.adjusted()) < _FEW_DIGITS:
             whole, divisor = value.as_integer_ratio()

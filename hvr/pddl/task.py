@@ -483,10 +483,7 @@ class Task:
     def instances(
         self, variables: tuple[TypedName, ...], body: Expression, positive: bool, binding: Binding
     ) -> Iterator[dict[str, str]]:
-        """Yield the bindings for which the static part of `body` is true (false if not `positive`).
-
-        Under all other bindings, the whole body is false (or true).
-        """
+        """Yield the bindings under which `body` may be true; see `Compiler.instances`."""
         return Compiler(self).instances(variables, body, positive, binding)
 
     # The metric -----------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def rule_words(rule: DerivedPredicate) -> Any:
 
 
 def dependencies(domain: Domain) -> list[tuple[str, str, bool]]:
-    """Return triples: a derived predicate, a derived predicate in its rule, and the polarity."""
+    """Return (predicate, used, polarity) for each derived predicate used in a rule of another."""
     derived = {rule.predicate for rule in domain.derived}
     return [
         (rule.predicate, part.predicate, positive)

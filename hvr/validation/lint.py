@@ -50,10 +50,7 @@ from hvr.validation.report import place_of
 
 
 def check_actions(domain: Domain) -> Iterator[LintFinding]:
-    """Yield findings about inapplicable actions and rules, and about useless effects.
-
-    An effect is useless if it never applies, changes nothing or is redundant.
-    """
+    """Yield findings about inapplicable actions and rules, and about useless effects."""
     for schema in schemas_of(domain):
         kind = kind_of(domain, schema)
         yield from _contradiction(schema, kind)

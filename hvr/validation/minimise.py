@@ -54,9 +54,8 @@ def minimise(
 def eliminate_actions(start: State, plan: Sequence[GroundAction]) -> tuple[int, ...] | None:
     """Return the indexes of the steps that are not redundant, or None if the plan is invalid.
 
-    Preferences and trajectory constraints are ignored. The states between the steps are kept, so
-    each attempt executes the rest of the plan only until it rejoins a known state. The worst case
-    is quadratic in the number of steps.
+    Preferences and trajectory constraints are ignored. The time is at most quadratic in the number
+    of steps, because each attempt stops where it rejoins a known state.
     """
     return _Elimination(start, plan).run()
 

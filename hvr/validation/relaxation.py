@@ -355,12 +355,12 @@ class Relaxation:
     # The estimate ---------------------------------------------------------------------------
 
     def estimate(self, bits: int) -> tuple[int, list[int]] | None:
-        """Return a relaxed plan's length and possible first actions, or None if unreachable."""
+        """Return a relaxed plan's length and possible first actions, or None without a plan."""
         relaxed = self.relaxed_plan(bits)
         return None if relaxed is None else (len(relaxed[0]), relaxed[1])
 
     def relaxed_plan(self, bits: int) -> tuple[set[int], list[int]] | None:
-        """Return a relaxed plan's actions and possible first actions, or None if unreachable."""
+        """Return a relaxed plan's actions and possible first actions; None without a plan."""
         # Forward pass: record for each layer the applicable units with the literals they achieve
         # first. Derived atoms may be assumed false.
         bits &= self._all

@@ -352,7 +352,7 @@ class _Timed:
     def _suppliers(
         self, literal: UnmetLiteral
     ) -> Iterator[tuple[GroundAction, Fraction, Fraction | None]]:
-        """Yield actions that make a literal true, the delay until they do, and their durations.
+        """Yield (action, delay, duration): the action makes the literal true after the delay.
 
         The duration of an instantaneous action is None.
         """

@@ -443,10 +443,7 @@ def explain_failure(failure: Failure, limit: int | None = 20) -> str:
 def explain_literal(
     literal: UnmetLiteral, unchanged: str = "in the initial state, and no step has changed it"
 ) -> str:
-    """Return an unmet literal as a sentence.
-
-    `unchanged` is the phrase for a literal that no examined step changed.
-    """
+    """Return an unmet literal as a sentence; `unchanged` explains it if no step changed it."""
     return short_names(_literal(literal, unchanged))
 
 

@@ -74,10 +74,7 @@ def reached(steps: int, best: int | None) -> PlanScore:
 
 
 def missed(steps: int, executable: float, goals: float, says: str) -> PlanScore:
-    """Return the score of a plan that does not reach the goal.
-
-    The reward grows with the executable share of the plan and the satisfied share of the goal.
-    """
+    """Return the score of a plan that misses the goal; both shares increase the reward."""
     reward = _READ + _STEPS * executable + _GOALS * goals
     return PlanScore(min(reward, MISSED), False, steps, executable, goals, says)
 

@@ -90,10 +90,7 @@ def is_markovian(task: Task) -> bool:
 
 
 def is_simple(task: Task) -> bool:
-    """Return whether the task is Markovian and has no derived predicates.
-
-    Its operators alone then determine the states.
-    """
+    """Return whether the task is Markovian and has no derived predicates."""
     return not task.domain.derived and is_markovian(task)
 
 

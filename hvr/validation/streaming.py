@@ -141,13 +141,10 @@ class Verdicts:
         self._models = ModelCache(self._options)
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-        """Return a batch with four more columns.
+        """Return a batch, with the texts `domain`, `problem` and `plan`, with four more columns.
 
-        Args:
-            batch: The text columns `domain`, `problem` and `plan`, and any other columns.
-
-        Returns: The columns, and `outcome` ("valid", "invalid" or "unknown"), `rule` (the id of the
-        broken rule, or ""), `step` (the number of the failing step, or 0) and `reason`.
+        They are `outcome` ("valid", "invalid" or "unknown"), `rule` (the id of the broken rule, or
+        ""), `step` (the number of the failing step, or 0) and `reason`.
         """
         columns = (map(str, batch[name]) for name in COLUMNS)
         judged = [

@@ -314,7 +314,7 @@ _SPECIAL = re.compile(r"(\*\*/|\*\*|\*|\?|\[[^\]]*\]|\{[^{}]*\})")
 def expand_patterns(
     domain: str, problem: str, plans: Sequence[str], skip: Sequence[str] = ()
 ) -> Suite:
-    """Return the suite for all values of `{domain}` and `{problem}` for which a problem exists.
+    """Return the suite of all problem files that match, with their domains and plans.
 
     Args:
         domain: The domain file, with `{domain}` and `{problem}` for parts of its path.

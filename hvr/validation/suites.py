@@ -93,10 +93,7 @@ class Suite(Value):
         return [f"{what}: {', '.join(files)}" for what, files in parts if files]
 
     def explained(self) -> list[str]:
-        """Return a line for each file that was not validated, with the reason and the remedy.
-
-        If there is none, a single line says so.
-        """
+        """Return a line with reason and remedy for each file not validated, or one line if none."""
         everything = (
             *self.left,
             *(Left(file, "it matches --skip", _KEEP) for file in self.skipped),

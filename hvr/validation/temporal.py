@@ -191,7 +191,7 @@ class TemporalRun:
     def contentions(
         self, events: Sequence[TimedEvent]
     ) -> Iterator[tuple[TimedEvent, TimedEvent, str]]:
-        """Yield pairs of events that interfere in the current state, with the atom or number."""
+        """Yield two events that interfere in the current state, and the atom or number."""
         state = State(self.task, self.bits, self.values)
         steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):

@@ -220,7 +220,7 @@ class Constraints:
 
 
 def hard_constraints(task: Task) -> Iterator[tuple[Trajectory, Binding]]:
-    """Yield the constraints that every plan must satisfy, each with the values of its variables."""
+    """Yield (constraint, binding of its variables) for the constraints that no plan may violate."""
     for formula in (task.domain.constraints, task.problem.constraints):
         for name, constraint, binding in _flatten(task, formula, {}):
             if name is None:

@@ -230,12 +230,10 @@ class Validator(Stepper):
     ) -> Iterator[
         tuple[int | None, Fraction | None, GroundAction | None, tuple[Atom, ...], tuple[Atom, ...]]
     ]:
-        """Yield the effect of each step of a plan, up to the first failure.
+        """Yield (step number, time, action, added atoms, deleted atoms) up to the first failure.
 
-        Yields:
-            The step number (None for an event or timed initial literal), its time in a temporal
-            plan (starts and ends of durative actions come separately), the action, and the atoms
-            added and deleted.
+        The number is None for events and timed initial literals, the time in plans without times.
+        Starts and ends of durative actions come separately.
         """
         plan = tuple(plan)
         actions = self._sequence(plan)
@@ -250,10 +248,7 @@ class Validator(Stepper):
             yield report.step, None, action, report.added, report.deleted
 
     def curves(self, plan: Iterable[Step]) -> tuple[Curve, ...]:
-        """Return the numeric fluents over time, up to the first failure.
-
-        Steps without times are 1 apart.
-        """
+        """Return the numeric fluents up to the first failure; untimed steps are 1 apart."""
         return self._in_time(tuple(plan)).curves()
 
     def process_spans(self, plan: Iterable[Step]) -> tuple[ProcessSpan, ...]:

@@ -102,9 +102,7 @@ def grid_distances(
 ) -> dict[GridPoint, int]:
     """Return each reachable grid point with its number of moves from `start`.
 
-    Args:
-        is_open: Returns whether the move from one point to the next is possible.
-        spacing: Distance between neighbouring points.
+    Moves lead to the four points at distance `spacing`, where `is_open` permits it.
     """
     distances = {start: 0}
     todo = deque([start])
@@ -132,12 +130,9 @@ class Camera(NamedTuple):
         return cls(position[0], position[1] + CAMERA_HEIGHT, position[2], yaw, horizon)
 
     def sees(self, points: Iterable[Vec], spread: float = 1.0) -> bool:
-        """Return whether at least one point lies in the square field of view.
+        """Return whether a point lies in the square field of view, as if nothing hid it.
 
-        Walls and furniture do not hide points.
-
-        Args:
-            spread: Tangent of half the field of view; 1 means 90 degrees.
+        `spread` is the tangent of half the field of view; 1 means 90 degrees.
         """
         sin_y, cos_y, sin_p, cos_p = _directions(self.yaw, self.horizon)
         for px, py, pz in points:

@@ -94,10 +94,7 @@ class Scene(Value):
 
 
 def scene_names(world: str | None = None) -> tuple[str, ...]:
-    """Return the names of a world's packaged scenes, or of all packaged scenes if `world` is None.
-
-    They are in natural order: FloorPlan1, FloorPlan2, …
-    """
+    """Return the names of a world's packaged scenes (None: of all worlds), in natural order."""
     every = scene_files()
     return (
         tuple(every) if world is None else tuple(n for n in every if n in load_world(world).scenes)

@@ -190,7 +190,7 @@ class EngineChoice:
 
     def __post_init__(self) -> None:
         if not 0 <= self.jobs <= MAX_JOBS:
-            raise UsageError(f"jobs must be 0 to {MAX_JOBS}, not {self.jobs}", field="jobs")
+            raise UsageError(f"jobs must be from 0 to {MAX_JOBS}, got {self.jobs}", field="jobs")
         if self.name is not None:
             ENGINES.check(self.name)
         if self.address is not None and self.name in (None, "here", "processes"):

@@ -214,7 +214,7 @@ def _demands(verb: Verb) -> frozenset[tuple[str, bool]]:
 def _noun_at(
     lexicon: Lexicon, ontology: Ontology, tokens: tuple[str, ...], place: int
 ) -> tuple[int, frozenset[str], str] | None:
-    """Return the length, classes and liquid of the longest noun at a position, or None."""
+    """Return (length, classes, liquid or "") of the longest noun at a position, or None."""
     for length, entries in lexicon.matches(tokens, place):
         liquid = next((e.liquid for e in entries if isinstance(e, Dish) and e.liquid), None)
         if liquid is not None and length == 1:

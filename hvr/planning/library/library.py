@@ -110,9 +110,7 @@ class Library:
                 "`hvr library list` shows all"
             )
         ids = ", ".join(entry.id for entry in matching[:5])
-        raise UsageError(
-            f"{start!r} is ambiguous: {len(matching)} macro actions have such ids: {ids}"
-        )
+        raise UsageError(f"{start!r} is ambiguous: {len(matching)} ids begin with it: {ids}")
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, "entries": [entry.to_json() for entry in self.entries]}
@@ -256,11 +254,7 @@ VARIABLE = "HVR_LIBRARY"
 
 
 def default_path() -> Path:
-    r"""Return the path of the user's library: `$HVR_LIBRARY`, or a file in the user's data folder.
-
-    The default is `~/.local/share/hvr/library.ttl` on Linux (or below `$XDG_DATA_HOME`),
-    `~/Library/Application Support/hvr` on macOS and `%APPDATA%\\hvr` on Windows.
-    """
+    """Return the path of the user's library: `$HVR_LIBRARY`, or a file in `user_folder("data")`."""
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen).expanduser()

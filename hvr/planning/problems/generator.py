@@ -323,7 +323,7 @@ class Cellar:
     def assignment(self) -> tuple[tuple[int, ...], ...] | None:
         """Return the indexes of the fuses for each match, using as few matches as possible.
 
-        Returns None if all matches together do not suffice.
+        Unused matches have none. The result is None if all matches together do not suffice.
         """
         for count in range(1, len(self.matches) + 1):
             for used in combinations(range(len(self.matches)), count):

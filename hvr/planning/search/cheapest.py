@@ -213,10 +213,10 @@ class _Space:
 def relevant_problem(domain: Domain, problem: Problem) -> Problem:
     """Return a problem without the objects that its goal is unlikely to need.
 
-    The remaining objects are those that the goal may mean, those that keep a fact without
-    arguments false, such as an object in the hand, and those tied to them by a static fact that an
-    action reads, such as the door of a room and the key that fits the door. In rare cases a plan
-    needs other objects, so callers must try the whole problem if the reduced one has no plan.
+    Three kinds of objects remain: objects that the goal may mean; objects that keep a fact without
+    arguments false, such as an object in the hand; and objects that a static fact read by an action
+    ties to them, such as a room's door and its key. Rarely, a plan needs other objects, so callers
+    must try the whole problem if the reduced one has no plan.
     """
     kept = _Relevance(domain, problem).kept()
     inside = kept | {constant.name for constant in domain.constants}

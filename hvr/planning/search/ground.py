@@ -415,7 +415,10 @@ class _Clauses:
 def relevant(
     operators: Sequence[GroundOperator], goals: GoalAlternatives
 ) -> tuple[list[GroundOperator], int]:
-    """Return the operators and effects that the goal can depend on, and a mask of such fluents."""
+    """Drop operators and effects on which the goal cannot depend.
+
+    Returns the other operators and the mask of the fluents on which the goal may depend.
+    """
     # A backward fixpoint: an effect is useful if it achieves a needed literal, and makes the
     # literals of its condition needed.
     needed = Literals()

@@ -221,7 +221,7 @@ Search = Callable[[Task, float], SearchResult]
 
 
 def conditions_of(goal: Expression) -> tuple[Expression, ...]:
-    """Split a goal into conjuncts; those inside an existential quantifier keep the quantifier."""
+    """Split a goal into conjuncts; conjuncts of an existential formula keep its quantifier."""
     match goal:
         case And(operands):
             return tuple(part for operand in operands for part in conditions_of(operand))

@@ -414,12 +414,10 @@ class SetRow:
     def quality(self, best: Fraction | None) -> float | None:
         """Return the score of the satisficing tracks of the planning competitions, if defined.
 
-        The score is the reference cost divided by the plan's cost and at most 1, 0 without a plan
-        or a cost, and 1 for a proof that the plan is optimal or that no plan exists (IPC 2008 and
-        later). Otherwise it is undefined (None) without a reference cost, and for a metric to be
-        maximised.
-
-        `best` is the best cost known from elsewhere.
+        The score is the reference cost `best` divided by the plan's cost and at most 1, 0 without a
+        plan or a cost, and 1 for a proof that the plan is optimal or that no plan exists (IPC 2008
+        and later). Otherwise it is undefined (None) without a reference cost, and for a metric to
+        be maximised.
         """
         if self.outcome == NO_PLAN:
             return 1.0

@@ -71,13 +71,7 @@ class Enclosure:
         return value, slope
 
     def over(self, low: Rational, high: Rational, bits: int) -> tuple[Interval, Interval]:
-        """Return the enclosures of `ranges` over [low, high], the values narrowed further.
-
-        The mean value theorem narrows the values.
-
-        Raises:
-            LostError, DivisorError: The function cannot be enclosed over the interval.
-        """
+        """Return `ranges` over [low, high], the values narrowed by the mean value theorem."""
         at = enclosed(low, bits)[0], enclosed(high, bits)[1]
         value, slope = self.ranges(at, bits)
         middle = (at[0] + at[1]) // 2
@@ -291,7 +285,7 @@ class _Search:
             start = found.low
 
     def _leave(self, start: Moment) -> tuple[Rational, int]:
-        """Return a time up to which the start is followed by no zero, and the sign at this time."""
+        """Return a time before which no zero follows the start, and the function's sign at it."""
         # The function may be 0 at the start, so enclosures around it never exclude 0.
         course: Enclosure | None = self._course
         after: Rational = self._end

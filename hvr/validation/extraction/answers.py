@@ -128,10 +128,7 @@ def unparsed_line(
 def read_answer(
     text: str, lines: Sequence[str], known: KnownSymbols, *, unmarked: bool = True
 ) -> list[Candidate]:
-    """Return the plans and unparsed lines of an answer.
-
-    `unmarked` says whether to accept plans that are not marked as plans.
-    """
+    """Return the plans (unless `unmarked`, only marked plans) and unparsed lines of an answer."""
     structured = _structured(text, known)
     if structured:
         return structured

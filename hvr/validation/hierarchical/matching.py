@@ -451,7 +451,7 @@ class Preconditions:
 
 
 def holds(cases: tuple[_Case, ...], bits: int, values: Values) -> dict[str, str] | None:
-    """Return values of unbound parameters with which a precondition holds in a state, or None."""
+    """Return values for unbound parameters that satisfy a precondition in a state, or None."""
     for further, condition in cases:
         if condition.holds(bits, values):
             return further

@@ -188,7 +188,7 @@ def require_untimed(domain: Domain, problem: Problem) -> None:
 def read_observation(
     task: Task, seen: Observation, *, static: bool = False
 ) -> tuple[set[Atom], dict[FunctionTerm, Fraction]]:
-    """Return the facts of an observation that are not derived, and its numbers, after checks.
+    """Return the checked facts and numbers of an observation, without derived facts.
 
     Without `static`, only fluent facts are returned.
 
@@ -439,10 +439,7 @@ def _changes(before: State, after: State) -> list[_Change]:
 
 
 def _texts(changes: Sequence[_Change], *, undone: bool) -> tuple[str, ...]:
-    """Return the current values of changed facts and numbers as texts.
-
-    These are the previous values if the changes were `undone`.
-    """
+    """Return changed facts and numbers as texts, with the previous values if `undone`."""
     texts = []
     for what, value in changes:
         if isinstance(what, FunctionTerm):

@@ -163,7 +163,7 @@ def infinitive(verb: str) -> str:
 
 
 class Clauses:
-    """Clauses for a domain's predicates, no two of which can be confused."""
+    """Distinguishable clauses for the predicates of a domain."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
@@ -176,10 +176,7 @@ class Clauses:
             self._by_form.setdefault(_form(clause), []).append((name, clause))
 
     def clash(self, name: str, clauses: tuple[str, str]) -> tuple[str, str] | None:
-        """Return (predicate, clause): a predicate that `clause`, one of `clauses`, may also mean.
-
-        Returns None if no other predicate has a clause that can be confused with one of them.
-        """
+        """Return a predicate that can be confused with `name`, and which of `clauses`, or None."""
         for clause in clauses:
             for other, taken in self._by_form.get(_form(clause), ()):
                 pairs = zip(_places(clause), _places(taken), strict=True)

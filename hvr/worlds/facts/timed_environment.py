@@ -102,9 +102,9 @@ class Timing:
         return Atom(self.names.running[schema.name], tuple([p.name for p in schema.parameters]))
 
     def problem(self, problem: Problem) -> Problem:
-        """Return the problem for the split domain; its goal requires that every action has ended.
+        """Return the problem for the split domain, without metric.
 
-        It has no metric, since the makespan is not a sum of step costs.
+        Its goal also requires that every action has ended.
         """
         ended = [
             Forall(schema.parameters, Not(self._running_fact(name)))
@@ -126,7 +126,7 @@ class Timing:
         return dataclasses.replace(wording, predicates=MappingProxyType(said))
 
     def running(self, state: State) -> Iterator[tuple[Atom, GroundAction, Expression]]:
-        """Yield each running action with the fact that says so and its `over all` condition."""
+        """Yield (fact, action, `over all` condition) for each running action."""
         for atom in sorted(base_atoms(state), key=str):
             if (of := self._of_fact.get(atom.predicate)) is not None:
                 action = GroundAction(of, atom.args)

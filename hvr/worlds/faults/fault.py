@@ -166,7 +166,7 @@ class Fault:
         return tuple(name for name in names if name)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fault as JSON values, without those that equal the defaults."""
+        """Return the fault as JSON values, omitting fields with default values."""
         values: dict[str, Any] = {"kind": self.kind.value}
         for name, part in (("when", self.when), ("what", self.what)):
             given = {

@@ -91,7 +91,7 @@ class Injection(JsonObject):
 
     @property
     def changed(self) -> bool:
-        """Whether the fault made a difference to what is true or reported."""
+        """Whether the fault changed the world or a report."""
         return bool(self.added or self.removed)
 
 

@@ -219,9 +219,9 @@ def open_places(known: Entries, chance: random.Random) -> list[str]:
 def other_state(
     known: Entries, object_id: str, chance: random.Random
 ) -> tuple[str, str | bool] | None:
-    """Return a random state field of an object, and the opposite of its current value.
+    """Return a random state field of an object and the opposite of its value, or None.
 
-    The result is None if the object has no such field or is destroyed.
+    None means that the object has no such field or is destroyed.
     """
     thing = known[object_id]
     changes = [(field, not thing[field]) for field, prop in CHANGEABLE.items() if thing[prop]]
@@ -254,14 +254,12 @@ class Restorable(Protocol):
 def interfere(env: Environment, names: Names, trigger: Trigger, target: str) -> tuple[str, ...]:
     """Move, change or occupy an object, as another agent would.
 
-    The fault names the object, or its seed selects one.
+    The fault names the object, or its seed selects one. Returns the ids of the changed objects,
+    most affected first, or () if nothing could be done.
 
     Args:
         trigger: Trigger of a fault of kind MOVED, CHANGED or OCCUPIED.
         target: Id of the object of the robot's action; empty if it has none.
-
-    Returns:
-        Ids of the changed objects, most affected first; empty if nothing could be done.
     """
     options = {
         FaultKind.OCCUPIED: _occupations,

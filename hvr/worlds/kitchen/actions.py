@@ -292,10 +292,7 @@ def interactable_poses(world: KitchenState, context: Context, args: Args) -> Res
 
 
 def positions_of_interaction(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `PositionsFromWhichItemIsInteractable`.
-
-    Return the poses of `GetInteractablePoses` as one list per field.
-    """
+    """Execute `PositionsFromWhichItemIsInteractable`: return poses as one list per field."""
     query = {"objectId": args["objectId"], "horizons": [number(args, "horizon", 30.0)]}
     _, found = interactable_poses(world, context, {**args, **query})
     return world, {

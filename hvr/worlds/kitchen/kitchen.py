@@ -396,8 +396,8 @@ class Kitchen:
     def restore(self, snapshot: Snapshot) -> Event:
         if snapshot.scene is not self._scene and snapshot.scene != self._scene:
             raise UsageError(
-                f"the snapshot is of {snapshot.scene.name}, the kitchen is {self._scene.name}: "
-                "reset it to that scene first"
+                f"the snapshot is of {snapshot.scene.name}, but the kitchen shows "
+                f"{self._scene.name}: reset it to {snapshot.scene.name} first"
             )
         self._world = snapshot.world
         return self._publish(snapshot.answer)

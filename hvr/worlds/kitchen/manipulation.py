@@ -410,7 +410,7 @@ def _slid(
 
 
 def _face_hit(thing: KitchenObject, mover: KitchenObject) -> Heading | None:
-    """Return the direction of the face with which a thing touches a moving object, or None."""
+    """Return the direction of the face with which `thing` touches a moving object, or None."""
     if not thing.box.overlaps(mover.box, _TOUCH):
         return None
     yaw = math.radians(thing.rotation[1])

@@ -259,7 +259,7 @@ def holder_of_box(
 def free_spots(
     world: KitchenState, room: Room, receptacle: KitchenObject, reach: float | None
 ) -> list[Vec]:
-    """Return free positions in a receptacle, those nearest to the agent first.
+    """Return free positions in a receptacle, starting with the nearest to the agent.
 
     `reach` is the maximum distance from the agent in metres, or None for no limit.
     """

@@ -88,10 +88,7 @@ class KitchenObject(Value):
         return prop in self.spec.properties
 
     def but(self, **changes: Any) -> KitchenObject:
-        """Return a copy with changed fields, whose names are not checked.
-
-        Like `dataclasses.replace`, but much faster.
-        """
+        """Return a copy with changed fields, whose names are not checked."""
         new = object.__new__(KitchenObject)
         new.__dict__.update(self.__dict__)
         new.__dict__.update(changes)

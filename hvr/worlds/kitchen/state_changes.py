@@ -293,7 +293,7 @@ def _at_work(things: KitchenObjects, room: Room) -> list[KitchenObject]:
 def _cool(
     world: KitchenState, changed: dict[str, KitchenObject], zones: Mapping[str, str], time: float
 ) -> Mapping[str, float]:
-    """Return when each object outside the hot and cold `zones` returns to room temperature."""
+    """Return the times at which objects outside the hot and cold `zones` reach room temperature."""
     # Objects that have returned by now are added to `changed`.
     settings = world.settings
     if not settings.decays:

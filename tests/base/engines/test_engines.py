@@ -129,7 +129,7 @@ def test_an_engine_is_chosen_by_name_or_by_the_number_of_jobs() -> None:
 def test_what_cannot_be_chosen() -> None:
     with pytest.raises(UsageError, match="unknown engine 'rey'; did you mean 'ray'"):
         EngineChoice("rey")
-    with pytest.raises(UsageError, match="jobs must be 0 to 256"):
+    with pytest.raises(UsageError, match="jobs must be from 0 to 256"):
         EngineChoice(jobs=257)
     with pytest.raises(UsageError, match="an address needs a cluster engine"):
         EngineChoice(address="auto")
