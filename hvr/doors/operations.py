@@ -289,7 +289,6 @@ def _lint(request: schema.LintRequest) -> schema.LintAnswer:
 
 
 def _renamed(finding: Finding, names: Mapping[str, str]) -> Finding:
-    """Return a finding with the file names of the request, and without related places."""
     from hvr.pddl import Location
 
     place, message = finding.location, finding.message
@@ -405,7 +404,7 @@ def keep_changes(makers: Makers, report: StepReport) -> None:
 def condition_states(
     stepper: Stepper, action: GroundAction, makers: Makers
 ) -> Iterator[schema.ConditionState]:
-    """Yield the conjuncts of a step's precondition, before the step is executed."""
+    """Yield the conjuncts of a step's precondition, and whether they hold before the step."""
     from hvr.pddl.formulas import Atom, Not
 
     for part in _parts(stepper, action):
@@ -455,7 +454,8 @@ class SessionState(schema.ModelRequest):
     Attributes:
         session: Id of the session.
         steps: The actions executed so far.
-        action: The action to execute now. limit, mentions: See `ApplicableRequest`.
+        action: The action to execute now.
+        limit, mentions: See `ApplicableRequest`.
     """
 
     session: str = ""

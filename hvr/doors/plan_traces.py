@@ -104,7 +104,7 @@ def _timed(
 def _needs(
     task: Task, action: GroundAction, makers: Makers, begins: bool
 ) -> Iterator[schema.ConditionState]:
-    """Yield the conditions at an executed action's start (`begins`), or its other conditions.
+    """Yield the conditions at an action's start (`begins`), or the later ones.
 
     An action without a duration has all its conditions in either case.
     """
@@ -144,7 +144,7 @@ def _trace(
 
 
 def _decomposition(plan: HierarchicalPlan) -> tuple[schema.TaskNode, ...]:
-    """Return the nodes of a decomposition, root first, without unreachable and repeated nodes."""
+    """Return the nodes of a decomposition, root first, omitting unreachable and repeated ones."""
     from hvr.pddl.hierarchy.plan import DecompositionTree
 
     tree = DecompositionTree(plan)

@@ -258,7 +258,6 @@ async def avalidate_many(
 
 
 async def _in_thread(work: Callable[[], _Result], stop: Callable[[], object] = int) -> _Result:
-    """Run a function in another thread and return its result; if cancelled, stop it and wait."""
     running = asyncio.ensure_future(asyncio.to_thread(work))
     try:
         return await asyncio.shield(running)

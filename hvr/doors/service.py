@@ -247,10 +247,7 @@ class _Worker:
             self._process.terminate()
 
     async def ended(self) -> int:
-        """Wait for the process to end, remove its temporary files, and return its exit code.
-
-        A process that does not end in time is killed.
-        """
+        """Wait for the process to end, or kill it; clean up and return its exit code."""
         with self._temporary:
             try:
                 async with asyncio.timeout(_END_SECONDS):

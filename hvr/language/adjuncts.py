@@ -37,12 +37,13 @@ from hvr.language.taxonomy import asks
 def holder(
     draft: MeaningDraft, candidates: Sequence[int], adjunct: Adjunct, *, at_work: bool = False
 ) -> int | None:
-    """Return the entity that holds the things of a 'with' phrase.
+    """Return the index of the candidate that is to hold the things of a 'with' phrase, or None.
 
-    The result is None if the phrase names tools, or if no candidate can hold the things.
+    The result is None if the phrase names tools. A candidate that cannot hold the things is
+    returned only if the phrase says 'in it' or 'on it'; the request is then refused later.
 
     Args:
-        candidates: Possible holders, the nearest to the adjunct first.
+        candidates: Indices of the possible holders, the nearest to the adjunct first.
         at_work: Whether the verb changes its object, so that 'with a knife' names a tool.
     """
     tools = (TOOL, INSTRUMENT) if at_work else (TOOL,)
@@ -83,10 +84,6 @@ def _relations(draft: MeaningDraft, number: int) -> set[str]:
 
 
 def _fit(draft: MeaningDraft, number: int, things: Iterable[NounPhrase]) -> bool:
-    """Return whether all things, or pieces of them, may be put in or on an entity.
-
-    Dishes and phrases without a noun always fit.
-    """
     classes = draft.entities[number].classes
     places = draft.taxonomy.places
     return not any(
@@ -130,7 +127,14 @@ class Adjuncts:
                 self.method(verb, things, number)
 
     def method(self, verb: Verb, things: list[int], number: int) -> None:
-        """Apply a means of an action: 'in the microwave', 'on the stove', 'with a knife'."""
+        """Request the state that a means achieves; drop a means without one, such as a knife.
+
+        Args:
+            number: Index of the means.
+
+        Raises:
+            LanguageError: The means does not help with the verb.
+        """
         draft = self.draft
         taxonomy, entity = self.taxonomy, draft.entities[number]
         mark = next(
@@ -167,14 +171,14 @@ class Adjuncts:
                 self.draft.less_exact.append(Ban("(holding ?x)", others))
 
     def forget_means(self, number: int) -> None:
-        """Drop an entity that was named as a means, unless the goal mentions it, too."""
+        """Drop an entity that was named as a means, unless the goal mentions it too."""
         if not self.draft.is_goal(number):
             self.draft.forget(number)
 
     def take(
         self, verb: Verb, things: list[int], adjuncts: Sequence[Adjunct]
     ) -> list[tuple[int, str]]:
-        """Apply sources, means and contents; return the remaining places and their prepositions.
+        """Apply sources, means and contents; return (index, preposition) for each remaining place.
 
         A 'with' phrase that names further objects adds them to `things`.
         """
@@ -203,7 +207,7 @@ class Adjuncts:
         )
 
     def source(self, things: Iterable[int], adjunct: Adjunct) -> None:
-        """Restrict things to those at a source; 'from the tap' restricts nothing."""
+        """Restrict things to those at a place at the start; 'from the tap' restricts nothing."""
         reading = ReferentReading(requires=self.taxonomy.roles.class_of(PLACE))
         place = self.referents.of(adjunct.things[0], reading)[0]
         if self.draft.plays(place, PLACE):
@@ -246,11 +250,6 @@ class Adjuncts:
         return bool(places)
 
     def _is_one_place(self, place: int, word: str, other: int, where: str) -> bool:
-        """Return whether the second of two places describes the first: 'the bin on the counter'.
-
-        Raises:
-            LanguageError: Both places can only be destinations.
-        """
         # If it may also be the destination, both readings are tried; the scene rules one out.
         described = _is_static(where)
         if word in STATIC and not described:
@@ -273,7 +272,6 @@ class Adjuncts:
         self.forget_means(other)
 
     def _not_above(self, place: int, word: str) -> None:
-        """For a place that holds objects only inside, reject 'on top of' and read 'on' as 'in'."""
         opens = self.taxonomy.roles.bearer(OPEN)
         holds_inside = (
             opens is not None
@@ -295,10 +293,10 @@ class Adjuncts:
         )
 
     def default_place(self, verb: Verb, number: int) -> int:
-        """Return an entity for the verb's default places, limited to those that suit the thing.
+        """Return an entity for the verb's default places, such as the bin of 'throw away'.
 
-        A place suits if the thing may be put there and does not come from there. If no place does,
-        the entity has all default places.
+        Its classes are the default places where the thing may be put and from which it does not
+        come or, if there are none, all default places. Things of one clause share the entity.
         """
         classes = self.taxonomy.concrete_of(verb.places)
         allowed = {p for c in self.draft.entities[number].classes for p in self.taxonomy.places(c)}
@@ -313,7 +311,7 @@ class Adjuncts:
         return self.draft.new(entity)
 
     def contents(self, things: list[int], adjunct: Adjunct, *, at_work: bool = False) -> bool:
-        """Read 'with …' as the contents of one of the things, the nearest first; return success.
+        """Read 'with …' as the contents of the nearest thing that can hold them; return success.
 
         For `at_work`, see `holder`.
         """
@@ -343,22 +341,22 @@ class Adjuncts:
         return True
 
     def is_tool(self, adjunct: Adjunct) -> bool:
-        """Return whether 'with …' names only sources such as a tap, not the liquid to fill in."""
+        """Return whether 'with …' names only sources such as a tap, not the liquid to fill with."""
         return all(self.taxonomy.any_plays(t.classes, SOURCE) for t in adjunct.things)
 
     def without_effect(self, adjunct: Adjunct) -> None:
-        """Ignore a means that does not affect the goal, such as 'from the tap'."""
+        """Drop the objects of a means that does not affect the goal, such as 'from the tap'."""
         for thing in adjunct.things:
             for number in self.referents.of(thing, ReferentReading()):
                 self.forget_means(number)
 
     def is_used_anyway(self, condition: str, adjunct: Adjunct) -> bool:
-        """Return whether an adjunct names the liquid that a verb uses: 'wash it with water'."""
+        """Return whether an adjunct names the liquid used for a condition: 'wash it with water'."""
         used = {w for p, w in self.taxonomy.methods.floods.items() if asks(condition, p)}
         return all(t.dish is not None and t.dish.liquid in used for t in adjunct.things)
 
     def into_sink(self, adjunct: Adjunct) -> bool:
-        """Return whether an adjunct names a drain, such as a sink."""
+        """Return whether an adjunct names a basin with a drain, such as a sink."""
         return self.taxonomy.any_plays(adjunct.classes, DRAIN)
 
     def is_bin(self, adjunct: Adjunct) -> bool:

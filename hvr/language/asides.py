@@ -46,9 +46,9 @@ _SUFFIXES = (
 
 
 def without_manner(cursor: Cursor) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split words into those to keep and those to leave out.
+    """Split the words into those to keep and those to ignore, each in order.
 
-    Left out are unknown adverbs, unknown adjectives and the numbers of furniture.
+    Unknown adverbs of manner, unknown adjectives and the numbers of furniture are ignored.
     """
     manner = [
         n
@@ -62,13 +62,11 @@ def without_manner(cursor: Cursor) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def with_referent(
     tokens: tuple[str, ...], asides: Sequence[str], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Replace 'it' or 'them' by the only thing, and 'there' by the only place, in the asides.
+    """Replace 'it' or 'them' by the only object, 'there' by the only place that the asides mention.
 
-    In 'I left my watch on the sofa, bring it', 'it' is the watch; the sofa is only its place. Words
-    after the name of a thing are not replaced.
-
-    Returns:
-        The words, and a note for each replacement.
+    In 'I left my watch on the sofa, bring it', 'it' is the watch; the sofa is only its place. With
+    several objects, the pronoun stays, as do words after the first noun. Each replacement has a
+    note.
     """
     told = Cursor(" ".join(asides), tuple(" , ".join(asides).split()), lexicon)
     things, places = _mentioned(told)
@@ -94,10 +92,6 @@ def with_referent(
 
 
 def _mentioned(told: Cursor) -> tuple[list[str], list[str]]:
-    """Return the most prominent things that asides mention, and the places with prepositions.
-
-    Things outside places come before things in places, then movable things before furniture.
-    """
     found: list[tuple[bool, bool, str]] = []
     places: list[str] = []
     opened, at = 0, 0
@@ -123,7 +117,6 @@ def _mentioned(told: Cursor) -> tuple[list[str], list[str]]:
 
 
 def _is_adverb(cursor: Cursor, at: int) -> bool:
-    """Return whether an unknown word is an adverb of manner: 'safely'."""
     named = cursor.function("det", at=max(0, at - 1)) and not cursor.starts_thing(at + 1)
     return cursor.word(at).endswith("ly") and not (cursor.longest(at) or named)
 
@@ -141,7 +134,7 @@ def _is_label(cursor: Cursor, at: int) -> bool:
 
 
 def _describes(cursor: Cursor, at: int) -> bool:
-    """Return whether an unknown adjective precedes a known noun: 'a transparent bowl'.
+    """Return whether an unknown word modifies a known noun: 'transparent' in 'a transparent bowl'.
 
     Before tableware, this includes an unknown noun: 'an ice cream bowl'.
     """
@@ -165,7 +158,10 @@ def _describes(cursor: Cursor, at: int) -> bool:
 def corrected(
     text: str, tokens: tuple[str, ...], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Carry out the first retraction ('wash the mug, no wait, the cup'); return words and notes."""
+    """Apply the first retraction: 'wash the mug, no wait, the cup' becomes 'wash the cup'.
+
+    Return the words and a note with the result, or `tokens` and () without a retraction.
+    """
     cursor = Cursor(text, tokens, lexicon)
     for at in range(1, len(tokens)):
         match = cursor.function("retract", at=at)
@@ -258,7 +254,10 @@ _PRONOUNS = frozenset({"something", "anything"})
 def with_names(
     text: str, tokens: tuple[str, ...], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Replace descriptions such as 'something to cut with' by names; return the words and notes."""
+    """Replace descriptions such as 'something to cut with' by nouns that fit, such as 'a knife'.
+
+    Several nouns are joined by 'or' or, after 'all', by 'and'. Each replacement has a note.
+    """
     notes: list[str] = []
     at = 0
     while at < len(tokens):
@@ -301,7 +300,6 @@ def _described(cursor: Cursor, at: int) -> tuple[int, int, tuple[str, ...]] | No
 
 
 def _modifies(cursor: Cursor, at: int) -> bool:
-    """Return whether a word can belong to the description of the noun after it."""
     if stem(cursor.word(at)) in cursor.lexicon.descriptive:
         return True
     little = (e.role for n, e in cursor.entries(FunctionWord, at) if n == 1)
@@ -309,10 +307,6 @@ def _modifies(cursor: Cursor, at: int) -> bool:
 
 
 def _with_features(lexicon: Lexicon, words: frozenset[str], head: str) -> tuple[str, ...]:
-    """Return the objects that have all `words` as features or uses; empty if there are many.
-
-    If the noun `head` is itself a word for a feature, they must have this feature.
-    """
     found = [
         name
         for name, features in lexicon.features.items()
@@ -323,7 +317,6 @@ def _with_features(lexicon: Lexicon, words: frozenset[str], head: str) -> tuple[
 
 
 def _complements(cursor: Cursor, at: int) -> Iterator[tuple[int, frozenset[str]]]:
-    """Yield the end and the word stems of each purpose after a general noun, longest first."""
     link = cursor.function("serving", *("of",) * (cursor.word(at - 1) in _OF), at=at)
     phrases: list[tuple[int, frozenset[str]]] = [(at, frozenset())]
     words: frozenset[str] = frozenset()
@@ -365,7 +358,7 @@ _LACKING = ("could do with", "could use", "needs", "need", "wants", "deserves", 
 
 
 def complaint(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the request that a complaint hints at, in words; empty for other words."""
+    """Return the words of the request that a complaint hints at; empty for all other texts."""
     while tokens and tokens[-1] in PAUSES:
         tokens = tokens[:-1]
     if tokens[:1] == ("why",) and len(tokens) > 1 and tokens[1] in _COPULAS:
@@ -460,7 +453,7 @@ _PARTICLES = {("on",), ("off",)}
 
 
 def verb_for(lexicon: Lexicon, condition: str) -> str:
-    """Return a verb that brings a condition about, such as 'wash'; empty if there is none."""
+    """Return the word of a verb that achieves a condition, such as 'wash'; empty for none."""
     wanted = literals(condition)
     verbs = (
         verb.word

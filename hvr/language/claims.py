@@ -75,9 +75,10 @@ class Gate:
         predicates: Collection[str],
         count: int,
     ) -> Coverage:
-        """Return the words that a goal does not account for.
+        """Return the words of a request that a goal does not account for.
 
         Args:
+            tokens: The words of the request.
             classes, predicates: Classes of the objects and predicates in the goal.
             count: Maximum number of objects of one class in the goal.
         """
@@ -128,7 +129,6 @@ class Gate:
         )
 
     def _is_place(self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int) -> bool:
-        """Return whether a word that can be a verb is used as an unknown place: 'in the study'."""
         before = [entries for _, _, entries in spans[max(0, index - 2) : index]]
         return (
             len(before) == 2
@@ -164,7 +164,7 @@ class Gate:
         spans: Sequence[tuple[int, int, tuple[Entry, ...]]],
         index: int,
     ) -> bool:
-        """Return whether a verb gives its object a place: 'put the knife in the sink'."""
+        """Return whether a verb gives the noun at `index` a place: 'put the knife in the sink'."""
         goes = False
         for at, length, entries in spans[index + 1 : index + 2]:
             goes = _has_role(entries, "prep") and " ".join(tokens[at : at + length]) not in STATIC
@@ -244,10 +244,6 @@ class Gate:
         return ""
 
     def _is_reached(self, entries: Sequence[Entry], predicates: Collection[str]) -> bool:
-        """Return whether the goal contains the state of a verb or adjective, in any sense.
-
-        Words of other kinds, and verbs such as 'put' that any request may contain, always count.
-        """
         if not any(isinstance(e, Verb | Adjective) for e in entries):
             return True
         for entry in entries:

@@ -24,10 +24,9 @@ from hvr.values import Value
 def with_remainders(
     meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory
 ) -> tuple[Entity, ...]:
-    """Return the entities of a request, in which a cut object may stand for its remaining pieces.
+    """Return the entities; an object becomes its remaining pieces if only these are meant.
 
-    An object is replaced by its pieces only if the request puts some of them somewhere else; these
-    are excluded.
+    These are meant if the request puts some pieces of the object somewhere else.
     """
     entities = list(meaning.entities)
     for number, entity in enumerate(entities):
@@ -43,7 +42,6 @@ def with_remainders(
 def _pieces_of(
     entity: Entity, entities: list[Entity], taxonomy: Taxonomy, inventory: Inventory
 ) -> tuple[str, ...]:
-    """Return the classes of the pieces that an entity consists of, if it means all of them."""
     if entity.group or entity.liquid or len(entity.classes) != 1:
         return ()
     kind = entity.classes[0]
@@ -123,7 +121,6 @@ class ClassChoice:
     # --- classes -------------------------------------------------------------------------
 
     def _adapt(self, number: int) -> Entity:
-        """Move conditions that the whole object cannot satisfy to its pieces or its liquid."""
         # Eggs are cooked after cracking and bread is toasted in slices. Hot water is warm, but its
         # cup is not.
         entity = self._asked[number]
@@ -165,7 +162,7 @@ class ClassChoice:
         return entity.replace(classes=classes, conditions=conditions)
 
     def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Substitute a class often confused with these if only it fits: a mug for 'a cup'."""
+        """Return a similar class if only it fits the place ('a cup' can be a mug), or `classes`."""
         single = [
             self._asked[r.outer].classes
             for r in self.relations
@@ -184,7 +181,7 @@ class ClassChoice:
         return others[:1] or classes
 
     def _more_exactly(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Substitute a more specific class if only that one fits the place."""
+        """Return more specific classes if only these fit a requested place, else `classes`."""
         # A butter knife is a knife, and only it goes into a cup. AI2-THOR's table of usual places
         # decides even if any placement is allowed.
         usual = self.taxonomy.usual_places
@@ -205,7 +202,7 @@ class ClassChoice:
         return classes
 
     def _for_places(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Substitute the class of pieces if only pieces fit the place: bread in a toaster."""
+        """Replace `classes` by the classes of their pieces if only pieces fit the place."""
         for relation in self.relations:
             # `self.entities` is still under construction here.
             outers = self._asked[relation.outer].classes
@@ -259,11 +256,6 @@ class ClassChoice:
         return (best,)
 
     def _carrying(self, classes: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """Return the classes of the things that furniture is named after, and of this furniture.
-
-        In a scene with books on a shelf, 'the book shelf' means the shelf. The result is None if no
-        furniture carries such things.
-        """
         things = [t for c in classes for t in self.taxonomy.ontology.related("standsUnder", c)]
         parents = {self.inventory.parents.get(n) for t in things for n in self.inventory.of(t)}
         kinds = sorted({c for p in parents if (c := self.inventory.classes.get(p or ""))})
@@ -276,7 +268,7 @@ class ClassChoice:
         self.entities[number] = entity.replace(classes=kinds, holding=things)
 
     def _kinds_of(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the scene's classes with a more specific name: a spray bottle is a bottle."""
+        """Return the scene's more specific classes: spray bottles for 'the bottle'."""
         exact = (e for c in classes for e in self.taxonomy.more_exact(c))
         return tuple(dict.fromkeys(e for e in exact if self.inventory.of(e)))
 
@@ -289,10 +281,7 @@ class ClassChoice:
         return " and ".join(f"the {self.taxonomy.label(c)}" for c in classes)
 
     def _also_called(self, object_class: str, count: int) -> tuple[str, ...]:
-        """Return the more specific classes, such as butter knives for 'knives', if this is enough.
-
-        If all these objects together are fewer than `count`, the result is empty.
-        """
+        """Return more specific classes (butter knives for 'knives'), or () if still too few."""
         label = f" {self.taxonomy.label(object_class)}"
         here = dict.fromkeys(self.inventory.classes.values())
         kinds = tuple(
@@ -361,8 +350,9 @@ class Substitute(Value):
         becomes: The replacement.
         requires: Affordance class that the objects must have.
         lacking: Affordance class that the objects must lack; empty for none.
-        among: Quantity of objects that must already satisfy the condition: `all`, `some` or `none`;
-            empty for any. `all` applies to objects that are put somewhere.
+        among: How many of the objects must already satisfy the condition: `all`, `some` or `none`;
+            empty if this does not matter. `all` applies only to objects that are also put
+            somewhere.
         note: Note for the user, which follows the name of the object; empty for none.
     """
 
@@ -395,9 +385,9 @@ def substitutes(ontology: Ontology) -> tuple[Substitute, ...]:
 def possible(
     entity: Entity, classes: Sequence[str], taxonomy: Taxonomy, among: Callable[[str], str]
 ) -> tuple[Entity, list[str]]:
-    """Replace the conditions that an entity's classes cannot satisfy; also return notes.
+    """Replace the conditions that an entity's classes cannot satisfy, as `instead` does.
 
-    Conditions on liquids are kept. For `among`, see `instead`.
+    Conditions on liquids are kept. The notes explain the replacements.
     """
     if entity.liquid:
         return entity, []
@@ -411,11 +401,13 @@ def possible(
 def instead(
     condition: Condition, classes: Sequence[str], taxonomy: Taxonomy, among: Callable[[str], str]
 ) -> tuple[Condition, str]:
-    """Return a condition after the first applicable substitution for some classes, and a note.
+    """Return a condition after the first applicable `Substitute`, and its note.
 
-    Without such a substitution, the condition is unchanged and the note is empty.
+    Without such a substitute, the condition is unchanged and the note is empty.
 
-    `among` returns the quantity of objects that satisfy a condition: `all`, `some` or `none`.
+    Args:
+        classes: Classes of the objects that must satisfy the condition.
+        among: Returns how many of the objects already satisfy a condition: `all`, `some` or `none`.
     """
     for other in substitutes(taxonomy.ontology):
         if other.condition not in condition.template:

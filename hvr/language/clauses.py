@@ -92,10 +92,7 @@ def _none(cursor: Cursor) -> Clause:
 
 
 def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
-    """Return a group with the statement after it, such as 'is clean' or 'should contain water'.
-
-    Without a statement, return the same group.
-    """
+    """Return a group with the statement after it, such as 'is clean'; else the group itself."""
     adjuncts = list(group.adjuncts)
     stated: Predication | None = None
     while cursor.states(cursor.at) or _to_be(cursor):
@@ -146,7 +143,7 @@ def _to_be(cursor: Cursor) -> bool:
 
 
 def read_passive(cursor: Cursor) -> Predication:
-    """Read a predicate without a form of 'be', as in 'should stand on the table'."""
+    """Read a predicate without 'be' ('should stand on the table'), or raise LanguageError."""
     predicate = read_predicate(cursor)
     if not predicate:
         raise LanguageError(
@@ -163,7 +160,7 @@ _LISTING = frozenset({"make", "serve", "hold"})
 
 
 def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition, ...]]:
-    """Read all clauses of a request in the order of their goals, and all prohibitions."""
+    """Read a request: return its clauses in the order of their goals, and its prohibitions."""
     clauses, prohibitions, then = list[Clause](), list[Prohibition](), False
     while not cursor.done:
         if cursor.word() in PAUSES:
@@ -233,7 +230,7 @@ def _sort_in(
 
 
 def _skip_to_ban(cursor: Cursor) -> None:
-    """Skip the filler words before a prohibition: 'and please do not …'."""
+    """Skip filler words if a prohibition follows: 'and please do not …'."""
     at = cursor.at
     while (passed := cursor.function("filler", "and", at=at)) and not cursor.verb(at):
         at += passed.length
@@ -244,9 +241,9 @@ def _skip_to_ban(cursor: Cursor) -> None:
 def _as_before(
     read: list[Clause], clauses: Sequence[Clause], dismissed: Sequence[Prohibition] = ()
 ) -> list[Clause]:
-    """Complete a clause that only names things with the previous clause's verb and places.
+    """Complete a clause that only names things with the verb and places of the previous clause.
 
-    Without such a clause, the verb of the last dismissed action is used.
+    If there is no previous clause, the verb of the last dismissed action is used.
     """
     # 'put the mug in the fridge, then the cup', 'no need to wash the mug, just the plate'
     if len(read) != 1 or not read[0].bare:
@@ -294,7 +291,6 @@ def _same_first(cursor: Cursor, before: Clause) -> list[Clause]:
 
 
 def _linked(cursor: Cursor, clauses: list[Clause], then: bool) -> bool:
-    """Read a place after 'and' or 'then', if any; return whether the next clause follows 'then'."""
     place, late = cursor.function("prep", "from"), cursor.function("then")
     if late and place and late.length > place.length:
         return True  # 'and in the end wash it'
@@ -355,7 +351,7 @@ def _until(cursor: Cursor) -> Clause | None:
 
 
 def _read_instead(cursor: Cursor) -> list[Prohibition]:
-    """Read the alternative to exclude: 'instead of the fridge'; an action excludes nothing."""
+    """Read the alternative to exclude: 'instead of the fridge'; for an action, return []."""
     cursor.take("instead")
     cursor.take("prep")
     if cursor.verb():
@@ -371,7 +367,6 @@ def _read_instead(cursor: Cursor) -> list[Prohibition]:
 
 
 def _by_doing(cursor: Cursor, before: Clause) -> bool:
-    """Return whether a clause says how to tidy: 'clear the desk by moving the books to …'."""
     if before.verb is None or before.verb.frame != "clear" or cursor.word() != "by":
         return False
     return cursor.word(cursor.at + 1).endswith("ing") and bool(cursor.verb(cursor.at + 1))
@@ -391,10 +386,7 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
 
 
 def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
-    """Read clauses joined by 'or'; return the one that this reading selects.
-
-    An example is 'wash the mug or slice the apple'. Without 'or', the first clause is returned.
-    """
+    """Read a clause, or one of several clauses joined by 'or' as this reading selects."""
     cursor.take("either")
     read = read_clause(cursor)
     while (at := cursor.after_or()) is not None:
@@ -432,7 +424,6 @@ def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
 
 
 def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
-    """Move a clause after 'before' to the end: 'before serving it, wash the mug'."""
     cursor.take("before")
     late = _as_before(read_clause(cursor), before)
     late = ordered(late, True)
@@ -482,7 +473,10 @@ def _elliptic(cursor: Cursor, before: Clause) -> Clause:
 
 
 def read_clause(cursor: Cursor) -> list[Clause]:
-    """Read a clause, or several with the same objects: 'wash and slice the tomato'."""
+    """Read a clause, or several with the same objects: 'wash and slice the tomato'.
+
+    The result is empty if there are only filler words before the next pause.
+    """
     cursor.clause_at = cursor.at
     cursor.skip_fillers()
     if cursor.word() == "do" and cursor.verb(cursor.at + 1):
@@ -664,7 +658,7 @@ def _causative(cursor: Cursor, verb: Verb) -> Predication:
 
 
 def _also(cursor: Cursor, apart: Mapping[str, Verb]) -> list[Clause]:
-    """Read further particles of the same verb: '… on and off', '… on and then off'."""
+    """Read further particles of the same verb as clauses: '… on and off', '… on and then off'."""
     clauses: list[Clause] = []
     while True:
         saved = cursor.at

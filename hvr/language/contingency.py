@@ -91,7 +91,10 @@ class Conditional(Value):
 def conditional_goals(
     request: str, reader: Reader, inventory: Inventory
 ) -> tuple[Goal, ...] | None:
-    """Return the goals of a request with a condition, or None for a request without one.
+    """Return the possible goals of a request with a condition, or None for a request without one.
+
+    If hvr knows whether the condition holds, the goals are those of the branch to carry out;
+    otherwise, there is one goal, with a `Contingency`.
 
     Raises:
         LanguageError: The condition was not understood or requires waiting.
@@ -177,7 +180,6 @@ def _goals(
 
 
 def _places(text: str, judge: StatementJudge) -> tuple[str, ...]:
-    """Return the furniture that a text names, for 'there' and 'it'."""
     spans = Rewriter(judge.reader, judge.inventory, DialogueMemory()).spans(text)[1]
     named = [s.thing for s in spans if s.thing.nouns or s.thing.kind == "name"]
     names = [judge.things(t)[0] for t in named if judge.things(t)]
@@ -199,12 +201,6 @@ def _with_names(
     judge: StatementJudge,
     places: tuple[str, ...],
 ) -> Iterator[str]:
-    """Yield versions of a branch, `text`, with objects of the condition instead of pronouns.
-
-    Args:
-        truth: Whether the branch is for a true condition. Objects that contradict this are not
-            inserted if there are others.
-    """
     fits = [
         name
         for part in statement.parts
@@ -234,7 +230,7 @@ def _fits(name: str, statement: SceneStatement, judge: StatementJudge) -> bool |
 
 
 def standing_alone(condition: str, then: str, reader: Reader, inventory: Inventory) -> str:
-    """Replace the pronoun in a condition ('if it is open') by an object that `then` names."""
+    """Replace the pronoun in a condition ('if it is open') by an object in `then`, if any."""
     words = condition.split()
     at = next((n for n, word in enumerate(words) if word in {"it", "they", "them"}), None)
     if at is None or not then:
@@ -305,11 +301,6 @@ def _condition_checked(found: re.Match[str]) -> str:
 
 
 def _place_in(text: str) -> str:
-    """Return the place that a clause names, for 'there' in its condition.
-
-    Raises:
-        LanguageError: The clause names no place.
-    """
     place = _PLACE.search(text)
     if place is None:
         raise LanguageError(f"it is not clear where 'there' is in the condition of {text!r}")
@@ -355,13 +346,6 @@ def _else(tail: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def _condition_first(
     tail: tuple[str, ...], reader: Reader, inventory: Inventory
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split 'the fridge is open, close it' at the first place where both sides can be read.
-
-    Both parts are empty if there is no second clause.
-
-    Raises:
-        LanguageError: The condition was not understood.
-    """
     view = SceneView(inventory, inventory.unseen)
     marks = [n for n, token in enumerate(tail) if token in {",", "then"}]
     others = [n for n in range(1, len(tail)) if n not in marks]
@@ -384,10 +368,6 @@ def _condition_first(
 def _statement_first(
     tail: tuple[str, ...], reader: Reader, inventory: Inventory
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split 'it is open and then put the book there' into the statement and further clauses.
-
-    Without further clauses, all words are the statement.
-    """
     view = SceneView(inventory, inventory.unseen)
     for at in (n for n, token in enumerate(tail) if token in _LINKS):
         condition, more = _trimmed(tail[:at]), _trimmed(tail[at:])

@@ -21,7 +21,10 @@ _T = TypeVar("_T")
 
 
 class Picks:
-    """The alternatives that one reading selects, by index; later choices select the first one."""
+    """The alternative that one reading selects at each choice, by index.
+
+    Choices beyond the given ones select the first alternative.
+    """
 
     def __init__(self, picks: tuple[int, ...] = ()) -> None:
         self.picks = picks
@@ -34,7 +37,7 @@ class Picks:
 
 
 def explore(attempt: Callable[[Picks], _T]) -> Iterator[_T]:
-    """Yield the result for each combination of choices, starting with all first alternatives.
+    """Yield the result of `attempt` for each combination of choices, all first alternatives first.
 
     Raises:
         LanguageError: There are more than `MOST` combinations.
@@ -122,7 +125,7 @@ class Cursor:
         return self.tokens[at] if at < len(self.tokens) else ""
 
     def between(self, start: int) -> str:
-        """Return the words from a position to the cursor."""
+        """Return the text of the words from a position up to the cursor."""
         return " ".join(self.tokens[start : self.at])
 
     def parse_error(self) -> LanguageError:
@@ -134,7 +137,7 @@ class Cursor:
     # --- lookahead -----------------------------------------------------------------------
 
     def kind(self, wanted: type[_Entry], at: int | None = None) -> int:
-        """Return the length of the longest phrase of a kind at a position, or 0."""
+        """Return the length of the longest phrase at a position with an entry of a type, or 0."""
         return next(self.entries(wanted, at), (0, None))[0]
 
     def entries(self, kind: type[_Entry], at: int | None = None) -> Iterator[tuple[int, _Entry]]:
@@ -149,11 +152,7 @@ class Cursor:
         return max(self.kind(Noun, at), self.kind(Dish, at))
 
     def modifier(self, length: int) -> bool:
-        """Return whether the noun at the cursor only modifies the next one, as in 'glass bowl'.
-
-        Args:
-            length: Number of words of the noun.
-        """
+        """Return whether the noun of `length` words here modifies the next one: 'glass bowl'."""
         after = self.at + length
         if not self.named(after) or self.verb(after) or self.function("slice", at=after):
             return False
@@ -162,14 +161,14 @@ class Cursor:
         return self.word() in _MATERIALS or not classes.isdisjoint(self.lexicon.fixed)
 
     def function(self, *roles: str, at: int | None = None) -> Match[FunctionWord] | None:
-        """Return the longest phrase at a position that has one of the roles."""
+        """Return the longest phrase at a position that has one of the roles, or None."""
         for length, entry in self.entries(FunctionWord, at):
             if entry.role in roles:
                 return Match(length, entry)
         return None
 
     def after(self, role: str, at: int) -> int:
-        """Return the position after an optional phrase with a role."""
+        """Return the position after a phrase with a role, or `at` if there is none."""
         match = self.function(role, at=at)
         return at + match.length if match else at
 
@@ -246,7 +245,7 @@ class Cursor:
         )
 
     def also(self, at: int) -> int:
-        """Return the position after 'and' if another ignored word follows: 'yellow and blue'."""
+        """Return the position after the 'and' before another ignored word, or else `at`."""
         linker = self.function("and", at=at)
         after = at + (linker.length if linker else 0)
         return after if linker and self.function("ignored", at=after) else at
@@ -256,7 +255,7 @@ class Cursor:
         return self.lexicon.separable.get(self.word(at), _NO_PARTICLES)
 
     def verb(self, at: int | None = None, *, listing: bool = False) -> Match[Verb] | None:
-        """Return the verb at a position, if the word is used as a verb.
+        """Return the verb at a position, or None if the word is not used as a verb.
 
         A word with other senses ('open', 'toast', 'water') is a verb only before a noun phrase or
         another verb. In a list (`listing`), the noun phrase must be certain, since 'coffee and warm
@@ -332,7 +331,7 @@ class Cursor:
         return match.length if follows else 0
 
     def last_verb(self, at: int | None = None) -> Match[Verb] | None:
-        """Return the verb at a position if its clause ends after it: 'put it out to cool'."""
+        """Return the verb at a position if it ends its clause ('put it out to cool'), else None."""
         at = self.at if at is None else at
         for length, verb in self.entries(Verb, at):
             if at + length >= len(self.tokens) or self.word(at + length) in PAUSES:
@@ -340,7 +339,7 @@ class Cursor:
         return None
 
     def object_left_out(self) -> bool:
-        """Return whether the verb at the cursor lacks its object: 'wash it and put on a plate'."""
+        """Return whether the verb before the cursor has no object: 'wash it and put on a plate'."""
         if self.done or self.word() in PAUSES:
             return True
         if self.function("then", "and") or self.purpose():
@@ -355,7 +354,7 @@ class Cursor:
         )
 
     def particle_here(self) -> str | None:
-        """Return the verb particle at the cursor if it cannot be anything else."""
+        """Return the verb particle at the cursor; None if it may also be a preposition."""
         word = self.word()
         if word not in PARTICLES:
             return None
@@ -431,7 +430,7 @@ def predicate_starts(cursor: Cursor) -> bool:
 
 
 def gerund(cursor: Cursor) -> Adjective | None:
-    """Read the gerund of a verb as an adjective, if there is one: 'needs washing'."""
+    """Read the gerund of a verb as an adjective ('needs washing'); return None without one."""
     if not cursor.word().endswith("ing"):
         return None
     for length, verb in cursor.entries(Verb):
@@ -442,7 +441,7 @@ def gerund(cursor: Cursor) -> Adjective | None:
 
 
 def predicate_goes_on(cursor: Cursor) -> bool:
-    """Consume 'and' or a comma if another adjective or place follows it."""
+    """Consume 'and' or a comma if another adjective or place follows; return whether one does."""
     at = cursor.after("and", cursor.at + (cursor.word() == ","))
     copula = cursor.function("modal", "be", at=at)
     at += copula.length if copula else 0
@@ -494,11 +493,7 @@ def _verbs_at(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[Verb, ...]:
 
 
 def skip_meal(cursor: Cursor) -> None:
-    """Consume the name of a meal before its components: 'breakfast: toast and coffee'.
-
-    Raises:
-        LanguageError: No components follow.
-    """
+    """Consume a meal before its parts ('breakfast: toast'); raise LanguageError without parts."""
     start = cursor.at
     cursor.take("det")
     meal = cursor.function("meal")
@@ -517,10 +512,7 @@ def skip_meal(cursor: Cursor) -> None:
 
 
 def compound_dish(cursor: Cursor) -> tuple[int, Dish] | None:
-    """Return a dish named by its fillings ('tomato and lettuce salad') and its number of words.
-
-    Nothing is consumed. Without such a dish, the result is None.
-    """
+    """Return a dish named by its fillings ('tomato salad') and its number of words, or None."""
     at = cursor.at
     fillings: list[Part] = []
     while True:

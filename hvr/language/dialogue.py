@@ -168,7 +168,7 @@ class DialogueMemory(Value):
         places: Mentioned places, most prominent first.
         used: Objects of the last request and its repetitions.
         origins: The place of each moved object before it was moved.
-        acted: Objects of the last plan's actions, the last first.
+        acted: Objects of the last plan's actions, most recent first.
     """
 
     request: str = ""
@@ -184,8 +184,8 @@ class PhraseSpan(Value):
     """A noun phrase in a request.
 
     Args:
-        start, end: Range of its words in the request.
-        preposition: Start of its preposition; equal to `start` if it has none.
+        start, end: Range of the indices of its words in the request.
+        preposition: Index of its preposition's first word; equal to `start` if it has none.
     """
 
     start: int
@@ -306,7 +306,6 @@ class Rewriter:
         yield from self._resolved(plain if plain else text)
 
     def _standing_alone(self, text: str) -> str:
-        """Replace 'if it is' by the last question, and 'the mug you washed' by an object's name."""
         if (asked := _IF_SO.match(text)) and is_question(self.memory.request):
             (_, *words), spans = self.spans(self.memory.request.rstrip("?"))
             if spans and words:
@@ -330,7 +329,6 @@ class Rewriter:
     # --- parts ---------------------------------------------------------------------------
 
     def _switched(self, rest: str) -> str:
-        """Return the last request with the new 'on' or 'off' of 'and off again', or ''."""
         match = _SWITCHED.match(rest)
         tokens = list(tokenize(self.memory.request)) if match else []
         at = [n for n, word in enumerate(tokens) if word in {"on", "off"}]
@@ -374,11 +372,6 @@ class Rewriter:
     def _like(
         self, new: PhraseSpan, spans: Sequence[PhraseSpan], *, governed: bool
     ) -> list[PhraseSpan]:
-        """Return the phrases that a new phrase can replace; phrases with the same role first.
-
-        Args:
-            governed: Whether the new phrase has a preposition; it then replaces only such phrases.
-        """
         kind = self._portable(new.thing)
         fitting = [s for s in spans if (s.preposition < s.start) is governed or not governed]
         return sorted(
@@ -395,15 +388,6 @@ class Rewriter:
     def _other(
         self, tokens: Sequence[str], spans: Sequence[PhraseSpan], *, several: bool, any_one: bool
     ) -> Iterator[str | DialogueQuestion]:
-        """Yield the last request with another object of the same class, or ask which one.
-
-        Args:
-            several: Whether all other objects are meant.
-            any_one: Whether any other object will do.
-
-        Raises:
-            LanguageError: There is no other object.
-        """
         if not spans:
             return
         main = next((s for s in spans if s.preposition == s.start), spans[0])
@@ -513,7 +497,7 @@ class Rewriter:
         return self.reader.taxonomy.label(self.inventory.classes[name])
 
     def _known(self, text: str) -> Iterator[str]:
-        """Yield a request in which 'the drawer' is the one that the last turn was about."""
+        """Yield the request with the drawer mentioned last for 'the drawer', if there is one."""
         tokens, spans = self.spans(text) if text.strip() else ((), [])
         about = (*self.memory.group, *self.memory.acted, *self.memory.places[:1])
         said = list(tokens)
@@ -547,7 +531,6 @@ class Rewriter:
                 yield name, taxonomy.relation(classes[name])
 
     def _sliced(self, tokens: Sequence[str]) -> str | None:
-        """Name the source of slices, if known: after 'slice the apple', 'a slice of apple'."""
         at = next((n for n, word in enumerate(tokens) if word in _SLICES and n), None)
         if at is None or tokens[at + 1 : at + 2] == ["of"]:
             return None
@@ -560,8 +543,6 @@ class Rewriter:
         )
 
     def _counted(self, text: str) -> str:
-        """Replace 'the first one' by the object that the last answer named first."""
-
         def meant(match: re.Match[str]) -> str:
             number = _number(match[1].lower())
             group = self.memory.group
@@ -603,7 +584,7 @@ class Rewriter:
         return Cursor(text, spelt.tokens, self.reader.lexicon)
 
     def spans(self, text: str) -> tuple[tuple[str, ...], list[PhraseSpan]]:
-        """Return the words of a text, and its noun phrases."""
+        """Return the words of a text and its noun phrases, except those that cannot be read."""
         cursor = self._cursor(text)
         found: list[PhraseSpan] = []
         at = 0

@@ -59,7 +59,7 @@ class Making:
         places = self.adjuncts.take(verb, things, adjuncts)
         self.adjuncts.settle(things, places)
         for number in self.draft.live(things):
-            self._make_sure_of(verb, number, serving=serving)
+            self._check_recipe(verb, number, serving=serving)
         self.leave(things, serving=serving)
         self._serve_beside(beside, places)
         return things
@@ -80,7 +80,6 @@ class Making:
                 draft.replace_vessel(other, plates[0])
 
     def _in_vessel(self, adjunct: Adjunct) -> Adjunct:
-        """Read 'using' a vessel as the place where a dish is made."""
         plays = self.taxonomy.plays
         vessels = adjunct.things and all(
             any(plays(c, VESSEL) and plays(c, PORTABLE) for c in t.classes) for t in adjunct.things
@@ -102,12 +101,7 @@ class Making:
             if not fixed:
                 self.draft.change(number, serve=True, rests=False)
 
-    def _make_sure_of(self, verb: Verb, number: int, *, serving: bool) -> None:
-        """Raise LanguageError if hvr has no recipe for a thing, as in 'make a fork'.
-
-        With a verb of holding, request instead that the thing be held. Nothing is checked if the
-        thing is only to be served (`serving`).
-        """
+    def _check_recipe(self, verb: Verb, number: int, *, serving: bool) -> None:
         entity = self.draft.entities[number]
         known = entity.conditions or entity.liquid or self.draft.placed(number)
         if known or serving or self.draft.holds_something(number):
@@ -126,11 +120,7 @@ class Making:
         )
 
     def leave(self, things: Iterable[int], *, serving: bool) -> None:
-        """Choose where a result is left or served if the request names no place.
-
-        Args:
-            serving: Whether the result is to be served.
-        """
+        """Choose where a result is left, or served if `serving`, if the request names no place."""
         draft = self.draft
         for number in draft.live(things):
             top = draft.outermost(number)
@@ -142,7 +132,6 @@ class Making:
                 draft.change(top, rests=not draft.entities[top].serve)
 
     def _holds_food(self, number: int) -> bool:
-        """Return whether an entity holds food, or is a vessel and holds anything: not a box."""
         inner = [r.inner for r in self.draft.relations if r.outer == number]
         dish = self.draft.plays(number, VESSEL, SERVED) or self.draft.entities[number].unnamed
         return bool(inner) and (dish or any(self.draft.plays(n, SERVED) for n in inner))
@@ -158,7 +147,12 @@ class Making:
         return plate
 
     def read_state(self, group: NounGroup) -> list[int]:
-        """Interpret a state without a verb: 'a hot coffee on the table', 'the mug clean'."""
+        """Request a state that has no verb: 'a hot coffee on the table'; return its entities.
+
+        Raises:
+            ProposalError: The adjective only describes objects, but a verb achieves the opposite.
+            LanguageError: hvr cannot achieve the state.
+        """
         draft = self.draft
         adjectives = group.predicate.adjectives
         if adjectives and all(a.selects for a in adjectives) and not group.adjuncts:
@@ -188,12 +182,11 @@ class Making:
         described = bool(group.predicate) or any(a.kind == "with" for a in group.adjuncts)
         one = all(t.determiner.count == 1 and t.kind != "pronoun" for t in group.things)
         for number in draft.live(things):
-            self._want_idle(number, handed=one and not described)
+            self._add_default_goal(number, handed=one and not described)
         self.leave(things, serving=group.predicate.serve)
         return things
 
     def _is_means(self, things: list[int], adjunct: Adjunct) -> bool:
-        """Return whether a place is the appliance that heats things: 'cooked in the microwave'."""
         conditions = [
             c.template for n in self.draft.live(things) for c in self.draft.entities[n].conditions
         ]
@@ -204,12 +197,7 @@ class Making:
             for c in adjunct.classes
         )
 
-    def _want_idle(self, number: int, *, handed: bool) -> None:
-        """Give a thing without a goal a default one: in the hand, switched on, or present.
-
-        Args:
-            handed: Whether a portable thing is to be in the hand even if it has a condition.
-        """
+    def _add_default_goal(self, number: int, *, handed: bool) -> None:
         entity, draft = self.draft.entities[number], self.draft
         related = draft.placed(number) or draft.holds_something(number) or entity.liquid
         held = handed and draft.plays(number, PORTABLE)

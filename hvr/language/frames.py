@@ -1,4 +1,4 @@
-"""Closed classes of English around a wish: frames that ask, denials, reports, conditions, times.
+"""Closed classes of English around a request: frames that ask, denials, reports, conditions, times.
 
 The open slots of a frame take any word: `hvr.language.surroundings` checks what these words say.
 """
@@ -215,7 +215,7 @@ PAST = {
 
 
 def denies(words: Sequence[str]) -> bool:
-    """Return whether words before a wish ask for the opposite, or for nothing."""
+    """Return whether the words before a request deny it ('do not') or only ask 'how to' do it."""
     text = " ".join(words)
     polite = re.match(r"(?:please )?(?:why )?(?:can't|couldn't|won't|wouldn't|don't) you ", text)
     polite = polite or re.match(r"(?:don't|do not|never) (?:forget|hesitate|be) ", text)
@@ -237,7 +237,7 @@ def denies(words: Sequence[str]) -> bool:
 
 
 def is_convenient(text: str) -> bool:
-    """Return whether a condition is only about the convenience of the one who is asked."""
+    """Return whether a condition is mere politeness to the person asked: 'if you have a second'."""
     text = re.sub(r"^(?:and|but|so|or|then) ", "", text)
     match = any(re.fullmatch(pattern, text) for pattern in CONVENIENT)
     if match and re.match(r"(?:if|as long as) (?:it|that|this)", text):

@@ -17,7 +17,9 @@ from hvr.values import Value
 
 
 def at_origin(choice: ObjectChoice, number: int) -> str:
-    """Return the PDDL condition that `?x` is at its initial place, for a piece: that of the whole.
+    """Return the PDDL condition that `?x` is at its initial place.
+
+    A piece without a place belongs at the place of the object from which it was cut.
 
     Raises:
         ImpossibleGoalError: The initial place is unknown.
@@ -68,10 +70,11 @@ class Demand(Value):
     Args:
         moment: Twice the index of the clause, plus one for placements, since 'put a hot potato in
             the fridge' heats first.
-        entity, outer: Indices of entities.
-        key: A later demand on the same entity with the same key, `place` or `liquid`, replaces an
-            earlier one.
+        entity: Index of the entity.
+        key: `place`, `liquid`, `used`, `open` or the text itself. A later demand on the same entity
+            with the key `place` or `liquid` replaces an earlier one.
         text: PDDL over `?x`; empty if the entity must be at `outer`.
+        outer: Index of the entity in or on which this one must be, if any.
     """
 
     moment: int
@@ -164,7 +167,7 @@ def _resting(choice: ObjectChoice, number: int) -> str:
 
 
 def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
-    """Divide demands into stages where one undoes an earlier one, or the request orders them.
+    """Divide demands into stages where one undoes an earlier one, or where the request orders them.
 
     A stage contains the demands up to its moment that are not yet undone. Picking up an object that
     is then put at a named place needs no stage, since it happens anyway.
@@ -450,7 +453,8 @@ class Contingency(Value):
         condition: The condition in the user's words.
         statement: The condition as a `SceneStatement`.
         looks: Closed places to look into, in this order, until the condition is decided.
-        then, otherwise: Goals if the condition holds, and if it does not.
+        then: Goal if the condition holds.
+        otherwise: Goal if it does not.
     """
 
     condition: str
@@ -521,7 +525,6 @@ def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: 
 
 
 def _portions(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]:
-    """Yield how many objects of each entity a stage covers; large sets grow stage by stage."""
     largest = max(choice.copies(d.entity) for d in demands)
     if max(_changes(choice, d) for d in demands) > MANY:
         yield from range(MANY, largest, MANY)

@@ -76,7 +76,7 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]
 def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
     """Parse a request in all ways that English allows, most likely first.
 
-    Each way lists its alternative meanings.
+    Each way is a tuple of alternative meanings, several if the request says 'or'.
 
     Raises:
         LanguageError: The request was not understood.
@@ -106,7 +106,7 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
 
 
 def _particle(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the request with 'off' for the 'of' in 'turn of the light'; empty for others."""
+    """Return the words with 'off' for the 'of' in 'turn of the light'; empty for other requests."""
     for at, (verb, word) in enumerate(pairwise(tokens)):
         starts = at == 0 or tokens[at - 1] in PAUSES | {"and", "then", "please", "you"}
         if starts and word == "of" and "off" in lexicon.separable.get(verb, ()):
@@ -174,7 +174,6 @@ def _as_spelt(
 
 
 def _proposed(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the requests that a need or complaint suggests: 'get me something to drink'."""
     plain = tuple(token for token in tokens if token not in _DEGREES)
     for key, requests in sorted(lexicon.proposals.items(), key=lambda item: -len(item[0])):
         for text, words in ((tokens, key), (plain, tuple(w for w in key if w not in _DEGREES))):
@@ -235,7 +234,7 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
 
 
 def check_words(cursor: Cursor) -> None:
-    """Reject unknown words and unsupported constructions."""
+    """Raise LanguageError for unknown words, questions and unsupported constructions."""
     unknown: list[str] = []
     known = False
     position = 0
@@ -255,7 +254,7 @@ def check_words(cursor: Cursor) -> None:
         position += length
     if not known:
         raise LanguageError(
-            f"{cursor.text.strip()!r} names no known thing or action"
+            f"{cursor.text.strip()!r} does not name a known thing or action"
             f"{_hints(cursor, unknown)}; docs/reference/language.md lists the words"
         )
     if unknown:
@@ -404,7 +403,6 @@ class Reader:
     def _inside(
         self, request: str, inventory: Inventory, refusal: LanguageError
     ) -> tuple[Goal, ...]:
-        """Read the wish inside a request that is not read as a whole."""
         from hvr.language.surroundings import wishes
 
         found, denied = wishes(request, self.lexicon)
@@ -427,7 +425,6 @@ class Reader:
             raise
 
     def _readable(self, requests: Sequence[str], inventory: Inventory) -> tuple[str, ...]:
-        """Return the requests that hvr can read; none if one of them is impossible in the scene."""
         found: list[str] = []
         for request in requests:
             try:
@@ -454,7 +451,7 @@ class Reader:
     def _otherwise(
         self, _request: str, _inventory: Inventory, refusal: LanguageError
     ) -> tuple[Goal, ...]:
-        """Return the goals of a request that the grammar cannot read; here, raise `refusal`."""
+        """Return the goals of a request that the grammar cannot read, or raise `refusal`."""
         raise refusal
 
     def _add_understood(self, error: LanguageError, request: str, inventory: Inventory) -> None:
@@ -503,10 +500,6 @@ class Reader:
             raise
 
     def _is_occasion(self, request: str) -> bool:
-        """Return whether a request has a 'when', and none is about a known thing.
-
-        An example is 'when you have time'.
-        """
         words = [tokenize(phrase) for phrase in _OCCASIONS.findall(request)]
         cursors = [Cursor(request, tokens, self.lexicon) for tokens in words]
         return bool(words) and not any(
@@ -584,12 +577,7 @@ def make_reader(
 
 
 def check_reader(name: str | None) -> None:
-    """Check that a reader exists and that its extra is installed.
-
-    Raises:
-        UsageError: The name is unknown.
-        MissingExtraError: The extra is not installed.
-    """
+    """Raise UsageError for an unknown reader, and MissingExtraError if its extra is missing."""
     if name is not None and name not in READERS:
         raise UsageError(f"unknown reader {name!r} (readers: {', '.join(READERS)})", field="reader")
     if name in ("learnt", "both") and not _is_installed():
@@ -624,7 +612,7 @@ class LearntOnly(_WithLearnt):
 
 
 class AgreementReader(_WithLearnt):
-    """Reads requests by grammar, and consults the learnt reader in case of doubt."""
+    """Reads requests by grammar and, unless they are plain or ambiguous, also as learnt."""
 
     def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         grammar: Goal | HvrError
@@ -664,6 +652,6 @@ class AgreementReader(_WithLearnt):
 
 
 def is_plain(request: str, goal: Goal) -> bool:
-    """Return whether a request is short and completely understood by the grammar."""
+    """Return whether a request is short and the grammar understood it without assumptions."""
     told = [note for note in goal.notes if not note.startswith("read ")]  # corrected words
     return len(request.split()) <= _PLAIN_WORDS and not goal.unread and not told

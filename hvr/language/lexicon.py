@@ -138,11 +138,14 @@ class Lexicon:
         fixed: Classes of objects that cannot be moved, each with its types.
         tableware: Classes of vessels, dishes and tools for food.
         fillings: The part that each class forms in a salad or sandwich.
+        idioms: Idioms, and the plain words with the same meaning.
+        examples: Example texts for error messages, by kind.
         full: Condition of containing a liquid; empty if no object can.
         purposes: Names of objects by the words of their purposes.
         features: Stems of the words for the lasting features of objects, by name.
         uses: Stems of the words for the uses of objects, by name.
         proposals: Phrases that hint at requests, and the requests.
+        remedies: Adjectives of complaints, and the verb to propose.
     """
 
     entries: Mapping[tuple[str, ...], tuple[Entry, ...]]
@@ -192,7 +195,7 @@ class Lexicon:
 
     @cached_property
     def longest(self) -> Mapping[str, int]:
-        """The number of words in the longest phrase that begins with a word, by this word."""
+        """By first word, the number of words in the longest phrase."""
         found: dict[str, int] = {}
         for key in self.entries:
             found[key[0]] = max(found.get(key[0], 0), len(key))
@@ -223,7 +226,7 @@ class Lexicon:
         return verbs
 
     def nearest(self, word: str, count: int = 2) -> tuple[str, ...]:
-        """Return known words similar to an unknown word, or known phrases that contain it."""
+        """Return at most `count` known phrases with an unknown word, or else similar words."""
         phrases = sorted(
             " ".join(key)
             for key, entries in self.entries.items()
@@ -240,7 +243,7 @@ class Lexicon:
 
 
 def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
-    """Return the verb for a word, or else the first verb of `frame` (by default, `word`).
+    """Return the verb for a word or, without one, the first with a frame (by default, `word`).
 
     Raises:
         LanguageError: There is no such verb.
@@ -259,9 +262,9 @@ def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
 
 
 def verb_for(lexicon: Lexicon, verb: Verb, afford: Callable[[str], bool]) -> Verb:
-    """Return the verb with the same word that things afford, or else the verb itself.
+    """Return the sense of a verb that things afford, or else the verb itself.
 
-    For example, 'put the lid down' closes it.
+    'Put the lid down' closes it, since a lid affords closing.
 
     Args:
         afford: Returns whether the things have an affordance.
@@ -303,7 +306,7 @@ _IRREGULAR = {
 
 
 def plurals(phrase: str) -> tuple[str, ...]:
-    """Return the plurals of the last word, or of the word before 'of'."""
+    """Return the possible plurals of a phrase: 'cups of tea' for 'cup of tea'."""
     words = phrase.split()
     index = words.index("of") - 1 if "of" in words[1:] else len(words) - 1
     word = words[index]
@@ -355,13 +358,14 @@ def build_lexicon(
     loose: Iterable[tuple[str, str, str]] = (),
     rooms: Iterable[str] = (),
 ) -> Lexicon:
-    """Build a lexicon.
+    """Build a lexicon from content words; function words are added.
 
     Args:
         nouns: (phrase, class) pairs, the preferred class of a phrase first; regular plurals are
             added.
         collective: Classes whose singular means all of their objects ('the cutlery').
-        loose: (phrase, class, label) triples for phrases that have no other meaning.
+        loose: (phrase, class, label) triples for phrases that properly name something else; omitted
+            if the phrase has another meaning. For the label, see `Noun.loose`.
         rooms: Names of rooms.
     """
     entries: dict[tuple[str, ...], list[Entry]] = {}
@@ -417,7 +421,6 @@ def _function_words(rooms: Iterable[str]) -> Iterator[tuple[str, FunctionWord]]:
 
 
 def _gerund(phrase: str) -> str:
-    """Return a phrase with its first word in the -ing form: 'making up' for 'make up'."""
     first, *rest = phrase.split()
     if first.endswith("e") and not first.endswith("ee"):
         stem = first[:-1]

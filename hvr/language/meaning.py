@@ -54,8 +54,10 @@ class Nearness(Value):
     """The condition that an entity is near another object at the start.
 
     Args:
+        word: The preposition, such as 'next to'.
         classes: Possible classes of the other object.
         name: Name of the other object, if the request gives it.
+        text: The other object in the user's words.
     """
 
     word: str
@@ -304,12 +306,12 @@ class MeaningDraft:
     def known(
         self, classes: Sequence[str], described: Iterable[str] = (), count: int | None = None
     ) -> int | None:
-        """Return the last entity that a phrase with 'the' can refer to, or its pieces once it is
-        cut.
+        """Return the last entity that a phrase with 'the' can refer to, or None.
 
-        The result is None if there is no such entity.
+        If an earlier clause has cut the entity, the result is the entity of its pieces.
 
         Args:
+            classes: Possible classes of the phrase.
             described: Conditions that the entity's description must include. 'The blue ball' does
                 not refer to a red ball mentioned before.
             count: Number of objects that the phrase gives, as in 'the two mugs'.
@@ -355,7 +357,7 @@ class MeaningDraft:
         )
 
     def each_pieces(self, number: int, count: int) -> list[int]:
-        """Return an entity of pieces per class for 'all vegetables', else one entity of pieces."""
+        """Return one entity of pieces per class for 'all vegetables', else one for all pieces."""
         entity = self.entities[number]
         if not entity.group or entity.count != 0:
             return [self.pieces(number, count)]
@@ -443,7 +445,11 @@ class MeaningDraft:
         return entity.liquid is not None and entity.unnamed
 
     def place(self, things: Iterable[int], outer: int, word: str) -> None:
-        """Require things to be in or on an entity, which replaces any implied vessel."""
+        """Require things to be in or on an entity; it replaces their implied vessel if it can.
+
+        Raises:
+            LanguageError: A thing is to be put in itself.
+        """
         alive = self.live(things)
         # 'put a fork in a cup and put them on the table': the fork travels in the cup.
         along = {r.inner for r in self.relations if r.inner in alive and r.outer in alive}

@@ -22,7 +22,7 @@ MOST = 20
 
 
 def read_determiner(cursor: Cursor) -> Determiner:
-    """Read determiners and numbers: 'the', 'two', 'all of the', 'another'."""
+    """Read determiners and numbers: 'the', 'two', 'all of the'; raise LanguageError for 0."""
     count: int | None = None
     definite = other = each = both = apart = half = False
     while not cursor.done:
@@ -215,15 +215,15 @@ def skip_interjection(cursor: Cursor) -> None:
 
 
 def asks_empty(condition: str, taxonomy: Taxonomy) -> bool:
-    """Return whether a condition is what 'empty' means: not filled."""
+    """Return whether a condition only requires an object not to be filled, as 'empty' does."""
     return literals(condition) == {(taxonomy.roles.predicate(FILLED), False)}
 
 
 def emptied(draft: MeaningDraft, number: int, condition: str) -> str:
-    """Return the condition of being empty: without liquid in a vessel, without objects in a place.
+    """Return the condition that an entity is empty: no liquid in a vessel, no objects in a place.
 
     Args:
-        condition: The condition of being without liquid.
+        condition: The condition that it contains no liquid.
     """
     if not draft.plays(number, PLACE):
         return condition
@@ -244,7 +244,7 @@ def nothing_at(draft: MeaningDraft, number: int, kinds: Sequence[str] = ()) -> s
 
 
 class AdjectiveUse(Value):
-    """How the adjectives before a noun are to be read.
+    """The context of the adjectives before a noun, which decides whether they select or request.
 
     Args:
         condition: Condition that the verb achieves. In 'open the closed fridge', the verb ends the
@@ -294,7 +294,7 @@ def qualify(
 
 
 def check_compatible(taxonomy: Taxonomy, adjectives: Sequence[Adjective]) -> None:
-    """Reject adjectives that exclude each other."""
+    """Raise LanguageError if two adjectives exclude each other."""
     for one, other in combinations(adjectives, 2):
         if taxonomy.methods.opposed(one.condition, other.condition):
             raise LanguageError(f"nothing can be both {one.word} and {other.word}")
@@ -319,11 +319,7 @@ def apply_adjective(
 
 
 def heat_vessel(draft: MeaningDraft, number: int, condition: str) -> None:
-    """Choose the implied vessel for heating or cooling a liquid, such as a kettle for hot water.
-
-    Args:
-        condition: The requested condition of the liquid.
-    """
+    """Choose the implied vessel, such as a kettle, for a liquid that is to be hot or cold."""
     entity = draft.entities[number]
     vessels = draft.taxonomy.methods.vessels_for(entity.liquid, condition)
     if entity.liquid and entity.unnamed and vessels:

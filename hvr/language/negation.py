@@ -49,7 +49,7 @@ def _no_thing(cursor: Cursor) -> bool:
 
 
 def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
-    """Read a prohibition, or a clause if only the final state is restricted."""
+    """Read a prohibition, or a clause for a final state: 'do not leave the fridge open'."""
     if cursor.word() == "no":
         cursor.at += 1
     while cursor.take("forbid", "without"):
@@ -211,7 +211,7 @@ def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
 
 
 def exclude_contradicted(draft: MeaningDraft) -> None:
-    """Exclude from 'all' what gets the opposite state: 'all lights off but the desk lamp on'."""
+    """Exclude from 'all …' objects with the opposite state: 'all lights off but the lamp on'."""
     opposed = draft.taxonomy.methods.opposed
     groups = [n for n, entity in enumerate(draft.entities) if entity.count == 0]
     for number in groups:
@@ -272,7 +272,7 @@ class Forbidding:
                 self.draft.bans.append(ban)
 
     def _dismiss(self, prohibition: Prohibition, thing: NounPhrase) -> None:
-        """Raise LanguageError if the request asks for what it dismisses: 'forget the apple'."""
+        """Raise LanguageError if the request also asks for the dismissed action or object."""
         classes = set(self.taxonomy.concrete_of(thing.classes))
         liquid = thing.dish.liquid if thing.dish else None
         verb = prohibition.verb
@@ -286,10 +286,7 @@ class Forbidding:
                 )
 
     def _is_other_place(self, prohibition: Prohibition, thing: NounPhrase) -> bool:
-        """Exclude some classes of a destination, if this is possible; return whether it is.
-
-        'On the table, not the coffee table' excludes coffee tables.
-        """
+        """Remove the prohibited classes from a destination; return whether any was removed."""
         if prohibition.adjectives or prohibition.adjuncts or prohibition.instead:
             return False
         classes = set(self.taxonomy.concrete_of(thing.classes))
@@ -303,7 +300,7 @@ class Forbidding:
         return excluded
 
     def _left_out(self, prohibition: Prohibition, thing: NounPhrase) -> bool:
-        """Leave an ingredient out: 'a salad without tomato'; return whether the dish has it."""
+        """Remove an ingredient ('a salad without tomato'); return whether a dish contained it."""
         if prohibition.verb is not None or prohibition.adjectives or prohibition.adjuncts:
             return False
         classes = set(self.taxonomy.concrete_of(thing.classes))
@@ -338,7 +335,7 @@ class Forbidding:
         if thing.kind == "everything":
             return (), None
         if thing.dish is not None and not thing.nouns:
-            raise LanguageError(f"hvr cannot do without {thing.text!r}: say which thing not to use")
+            raise LanguageError(f"hvr cannot leave out {thing.text!r}: say which thing not to use")
         if thing.nouns:
             classes = set(self.taxonomy.concrete_of(thing.classes))
         else:
@@ -406,7 +403,10 @@ class Forbidding:
 
 
 def constraints(choice: ObjectChoice, bans: tuple[Ban, ...]) -> tuple[str, ...]:
-    """Return prohibitions as trajectory constraints, without those already violated."""
+    """Return prohibitions as trajectory constraints, omitting objects that already violate one.
+
+    Limits on counts and repetitions are always included.
+    """
     return tuple(dict.fromkeys(text for ban in bans for text in _constraint(choice, ban)))
 
 

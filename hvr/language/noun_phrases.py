@@ -64,7 +64,7 @@ def read_group(
 
 
 def group_with(cursor: Cursor, things: tuple[NounPhrase, ...], predicate: Predication) -> NounGroup:
-    """Read the adjuncts after things and their predicate, and return them as a group."""
+    """Read adjuncts, and return them in one group with the things and their predicate."""
     adjuncts = (*predicate.adjuncts, *read_adjuncts(cursor))
     return NounGroup(things, adjuncts, Predication(predicate.adjectives, (), predicate.serve))
 
@@ -134,7 +134,7 @@ def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
 
 
 def read_one_of(cursor: Cursor, after: str) -> NounPhrase:
-    """Read a thing, or things joined by 'or', and return the selected one."""
+    """Read a thing, or things joined by 'or'; return the one that this reading selects."""
     return _chosen(cursor, [_alternatives(cursor, after)], True)[0]
 
 
@@ -204,7 +204,6 @@ def _description_after(cursor: Cursor) -> Adjective | None:
 
 
 def _ask(after: str) -> str:
-    """Return the beginning of an error message, such as 'wash what? '; empty for 'want'."""
     return "" if after == "want" else f"{after} what? "
 
 
@@ -297,7 +296,6 @@ def _head(
 
 
 def _complemented(cursor: Cursor, whole: NounPhrase) -> NounPhrase:
-    """Read the complement with 'of' after a noun, if there is one."""
     nouns = whole.nouns
     of_word = cursor.function("of")
     more = cursor.function("own", "filler")
@@ -336,7 +334,6 @@ def _compound(cursor: Cursor, head: NounPhrase) -> NounPhrase | None:
 
 
 def _whole(cursor: Cursor, length: int) -> tuple[Nearby, ...]:
-    """Return the furniture named before a part of it, as in 'the desk drawer', or ()."""
     start, after = cursor.at, cursor.at + length
     nouns, parts = _nouns_at(cursor, start), _nouns_at(cursor, after)
     if not (_fixed_types(cursor, nouns) and _fixed_types(cursor, parts)):
@@ -392,7 +389,6 @@ def _relative(cursor: Cursor) -> Predication | None:
 
 
 def _another_relative(cursor: Cursor) -> bool:
-    """Consume 'and' if it continues a relative clause: '… and that is dirty', '… and not dirty'."""
     linker = cursor.function("and")
     if linker is None:
         return False
@@ -442,7 +438,7 @@ def read_adjunct(cursor: Cursor) -> Adjunct | None:
 
 
 def absolute(cursor: Cursor) -> bool:
-    """Return whether 'with' introduces a state of its own: 'with the lid closed'."""
+    """Return whether 'with' introduces the state of another object: 'with the lid closed'."""
     match, start = cursor.function("with"), cursor.at
     if match is None or cursor.word() != "with":
         return False
@@ -457,7 +453,7 @@ def absolute(cursor: Cursor) -> bool:
 
 
 def _unplaced_adjunct(cursor: Cursor) -> Adjunct | None:
-    """Read an adjunct that names no place of its own, if any: 'anywhere', 'inside'."""
+    """Read an adjunct without a named place: 'anywhere', 'inside'; return None without one."""
     if (anywhere := _anywhere(cursor)) is not None:
         return anywhere
     if (leaving_out := _exception(cursor)) is not None:
@@ -531,7 +527,7 @@ def _adjunct_after(cursor: Cursor, length: int, role: str) -> Adjunct:
 
 
 def read_spot(cursor: Cursor) -> tuple[Adjunct, ...]:
-    """Read a place to be found, if any: 'find a spot on the shelf to put the book'."""
+    """Read a place to find: 'find a spot on the shelf to put the book'; return () without one."""
     start = cursor.at
     found = cursor.verb()
     cursor.at += found.length if found and found.entry.frame == "hold" else 0
@@ -617,7 +613,7 @@ def _for_what(cursor: Cursor) -> bool:
 def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
     """Read a predicate: adjectives and adjuncts joined by 'and'.
 
-    With `sole_place`, it ends after one place or after the adjectives, and the rest belongs to the
+    With `sole_place`, it ends after one place or after the adjectives; later adjuncts belong to the
     clause.
     """
     adjectives: list[Adjective] = []

@@ -26,9 +26,10 @@ from hvr.pddl.problem_parser import parse_formula
 def most_plausible(
     entity: Entity, things: Sequence[str], inventory: Inventory, holds: Callable[[str, str], bool]
 ) -> tuple[str, ...]:
-    """Return the most plausible objects of an entity, or all if none is more plausible.
+    """Return the objects that an entity most plausibly means, or all if none is more plausible.
 
     Args:
+        things: The candidates.
         holds: Returns whether a condition on `?x` holds for an object at the start.
     """
     chosen = tuple(things)
@@ -121,7 +122,7 @@ class ObjectChoice(ClassChoice):
     def copies(self, number: int) -> int:
         """Return how many objects an entity means; all candidates if its count is 0.
 
-        An entity that shares its contents out, as in 'in drawers', has one object for each of them.
+        A destination in the plural, as in 'in drawers', means one object for each thing put there.
 
         Raises:
             ImpossibleGoalError: The scene has fewer objects.
@@ -156,10 +157,7 @@ class ObjectChoice(ClassChoice):
         return every // 2
 
     def shares(self, number: int) -> bool:
-        """Return whether objects put into an entity are distributed over its objects.
-
-        They are for plurals, as in 'in drawers' and 'in different drawers'.
-        """
+        """Return whether things put into an entity are spread over its objects: 'in drawers'."""
         return self.entities[number].apart or self.entities[number].count < 0
 
     def inside(self, number: int) -> list[int]:
@@ -242,7 +240,6 @@ class ObjectChoice(ClassChoice):
         return fitting or chosen
 
     def _in_part_of_origin(self, entity: Entity, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the objects in a drawer of the furniture named as source: 'from the dresser'."""
         if not entity.from_parts or (entity.group and entity.count == 0):
             return ()
         wholes = [entity.from_name] if entity.from_name else []
@@ -257,7 +254,6 @@ class ObjectChoice(ClassChoice):
         return tuple(fitting)
 
     def _brought_there(self, number: int) -> bool:
-        """Return whether the request itself puts an object, or its whole, at its initial place."""
         entity = self.entities[number]
         things = {number, entity.cut_from}
         return any(
@@ -319,11 +315,6 @@ class ObjectChoice(ClassChoice):
         return left
 
     def _elsewhere_than_before(self, place: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the places except the one from which the same clause takes the objects.
-
-        Raises:
-            ImpossibleGoalError: No place remains.
-        """
         left: set[str | None] = set()
         for relation in self.relations:
             inner = self.entities[relation.inner]
@@ -342,7 +333,6 @@ class ObjectChoice(ClassChoice):
         return tuple(name for name in chosen if name not in left)
 
     def _not_yet_there(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the objects not yet at the requested place, if there are enough of them."""
         entity = self.entities[number]
         places = [r for r in self.relations if r.inner == number]
         only_moved = len(places) == 1 and places[0].clause in self.moves
@@ -461,7 +451,7 @@ _MOST_NAMED = 8
 
 
 def check(choice: ObjectChoice) -> None:
-    """Reject goals that are impossible according to the ontology."""
+    """Raise ImpossibleGoalError if the ontology or the number of objects rules out a goal."""
     for number in choice.numbers:
         _check_entity(choice, number)
     for relation in choice.relations:

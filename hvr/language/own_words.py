@@ -111,10 +111,7 @@ class OwnWords:
         self._tried = 0
 
     def goal(self, text: str) -> Goal | None:
-        """Return the goal that a paraphrase describes, or None for any other text.
-
-        The result is also None if the text can be split in too many ways.
-        """
+        """Return the goal of a paraphrase; None for other texts or too many possible splits."""
         plain = re.sub(r"\s+", " ", text.strip().rstrip(".!").strip()).lower()
         if len(plain) > MAX_CHARACTERS or not self._may_be(plain):
             return None
@@ -150,7 +147,7 @@ class OwnWords:
 
     @cached_property
     def _templates(self) -> tuple[tuple[str, bool, str], ...]:
-        """(predicate, positive, template): clauses that affirm or deny each predicate."""
+        """(predicate, positive, template): the clauses that affirm or deny each predicate."""
         words = wording_of(self.taxonomy.ontology).predicates
         return tuple(
             (name, positive, template.text.lower())
@@ -267,7 +264,6 @@ class OwnWords:
                     yield f"({operator} {first} {second})"
 
     def _of_each(self, operator: str, one: str, other: str) -> Iterator[str]:
-        """Yield constraints on each object: 'a cabinet is open', 'that cabinet is closed'."""
         for end, noun, _ in self._articled(one, 0):
             if THAT + noun not in other:
                 continue
@@ -457,7 +453,6 @@ class OwnWords:
         return re.compile("|".join(map(re.escape, longest)))
 
     def _kinds(self, text: str, at: int) -> Iterator[tuple[int, str, str]]:
-        """Yield end, noun and PDDL types of the nouns at a position, such as 'drawer or fridge'."""
         end, found = at, []
         while match := self._labels.match(text, end):
             found.append(self._nouns[match[0]])
@@ -470,7 +465,6 @@ class OwnWords:
             end = match.end() + len(joint)
 
     def _articled(self, text: str, at: int) -> Iterator[tuple[int, str, str]]:
-        """Yield the nouns after an indefinite article, and mass nouns without one."""
         for article in ("a ", "an "):
             if text.startswith(article, at):
                 yield from self._kinds(text, at + len(article))
@@ -508,7 +502,6 @@ class OwnWords:
             yield at + 7, _Thing((inner,), f"{inner} - {kinds}", none=True), heard
 
     def _only(self, text: str, at: int, heard: _Heard) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield the only object of a class in the scene: 'the fridge'."""
         if not text.startswith("the ", at):
             return
         inner = f"?i{len(heard.parts)}x{at}"
@@ -526,7 +519,6 @@ class OwnWords:
     def _excepting(
         self, text: str, end: int, name: str, kinds: str, heard: _Heard
     ) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield an object of a class, possibly with exceptions: 'a mug other than mug-1'."""
         yield end, _Thing((name,)), heard
         if not text.startswith(" other than ", end):
             return
@@ -538,12 +530,6 @@ class OwnWords:
     def _further(
         self, text: str, at: int, word: str, number: int, heard: _Heard
     ) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield 'a second mug', which differs from those before, or 'the same or another mug'.
-
-        Args:
-            word: The words before the noun, such as 'a second '.
-            number: Number of earlier mugs; 0 for 'the same or another mug'.
-        """
         if not text.startswith(word, at):
             return
         for end, noun, kinds in self._kinds(text, at + len(word)):
@@ -576,7 +562,6 @@ class OwnWords:
             yield end, _Thing((name,)), more.add(f"(or {options})")
 
     def _groups(self, text: str, at: int, heard: _Heard) -> Iterator[tuple[int, _Thing, _Heard]]:
-        """Yield phrases for several objects: 'every mug', 'each of 2 mugs'."""
         if text.startswith("every ", at):
             for end, _, kinds in self._kinds(text, at + 6):
                 if self._quantified:
@@ -645,7 +630,7 @@ class OwnWords:
 
 
 def effects_of(domain: Domain) -> frozenset[tuple[str, bool]]:
-    """Return the predicates that actions or axioms can change, each with its new truth value."""
+    """Return (predicate, value) pairs: the values that actions or axioms can give predicates."""
     found = {(rule.predicate, True) for rule in domain.derived}
     waiting: list[tuple[Expression, bool]] = [(a.effect, True) for a in domain.actions.values()]
     while waiting:

@@ -120,7 +120,6 @@ class _Speaker:
         return "; ".join([*sentences, *self._differences()]) or NOTHING_LEFT
 
     def _differences(self) -> list[str]:
-        """Return a sentence for each pair that must differ, unless 'a second …' says so."""
         order = {name: n for n, name in enumerate(self._spoken)}
         pairs = [sorted(pair, key=lambda n: (order.get(n, -1), n)) for pair in self._apart]
         return [f"{self._name(one)} {APART}{self._name(other)}" for one, other in sorted(pairs)]
@@ -141,7 +140,6 @@ class _Speaker:
         return f"throughout {constraint}"
 
     def _kept_by_each(self, constraint: Trajectory, variable: str) -> str:
-        """Return a constraint on each object: 'whenever a cabinet is open, … that cabinet …'."""
         noun = self._nouns[variable]
         parts: list[str] = []
         for called in (self._articles.get(noun, _a(noun)), f"{THAT}{noun}"):
@@ -212,7 +210,6 @@ class _Speaker:
         return [*sentences, *map(self._other, others)]
 
     def _without_none(self, part: Expression) -> Expression:
-        """Turn "no mug is on it" or "it is not on any table" into a literal about the nouns."""
         if not (
             isinstance(part, Not)
             and isinstance(part.operand, Exists)
@@ -247,7 +244,6 @@ class _Speaker:
         return alike if first not in self._nouns or not self._named.get(kind) else [first]
 
     def _joins(self, one: str, other: str) -> bool:
-        """Return whether two subjects can be counted together: objects, or distinct variables."""
         if one not in self._nouns:
             return other not in self._nouns
         said = one in self._spoken or one in self._among
@@ -360,7 +356,6 @@ class _Speaker:
             self._spoken[variable.name] = f"{'the' if noun in self._only else 'every'} {noun}"
 
     def _either(self, part: Or) -> str:
-        """Return alternatives; what they have in common is stated once."""
         options = []
         before = dict(self._spoken), {noun: [*names] for noun, names in self._named.items()}
         for operand in part.operands[:_MOST]:
@@ -377,7 +372,6 @@ class _Speaker:
         return "; ".join((*shared, choice) if all(own) else shared)
 
     def _at_most(self, part: Exists) -> str | None:
-        """Rewrite a denial of several objects at once as 'at most …'; return None if this fails."""
         literals: list[Expression] = []
         self._collect(part.body, literals)
         self._learn(part.variables)
@@ -397,7 +391,7 @@ class _Speaker:
 
 
 def one_of(part: Expression) -> tuple[str, tuple[str, ...]] | None:
-    """Return the variable and the objects of a formula that only lists alternatives, else None."""
+    """Return the variable and objects of a formula that only lists alternatives, else None."""
     options = part.operands if isinstance(part, Or) else (part,)
     if not options or not all(isinstance(o, Equal) for o in options):
         return None

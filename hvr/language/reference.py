@@ -38,8 +38,7 @@ class Pronouns:
         self.taxonomy = draft.taxonomy
 
     def of(self, thing: NounPhrase, requires: str | None) -> list[int]:
-        """Return the referents of 'it', 'them' or 'both': the last ones with the required
-        affordance.
+        """Return the referents of 'it', 'them' or 'both': the last with the required affordance.
 
         Entities without the affordance are skipped: 'put the apple in the fridge and close it'. If
         all lack it, the last one is returned, so that the error names the object that the user
@@ -80,7 +79,6 @@ class Pronouns:
         return (suited or groups)[0]
 
     def _doors(self, thing: NounPhrase, requires: str | None) -> tuple[str, ...]:
-        """Return the classes that 'the door' names if nothing mentioned has one: a shower door."""
         able = self.taxonomy.concrete(requires) if requires and thing.text not in _SPOKEN else ()
         last = thing.text.split()[-1]
         return tuple(c for c in able if self.taxonomy.label(c).split()[-1] == last)
@@ -110,7 +108,7 @@ class Pronouns:
         return single[1::-1] if len(single) > 1 else []
 
     def rest(self, thing: NounPhrase, requires: str | None) -> int:
-        """Return the other objects of the previous verb: 'one in the sink and the other …'."""
+        """Return the entity of the verb's remaining objects: 'one in the sink and the other …'."""
         draft = self.draft
         named = [
             n
@@ -223,7 +221,7 @@ class Referents:
         return any(whole is not None and self.taxonomy.label(whole) == name for whole in wholes)
 
     def control(self, number: int, needed: str | None) -> None:
-        """Replace a thing without an affordance by what controls it: 'turn on the sink'."""
+        """Replace a thing without an affordance by its controls: the tap in 'turn on the sink'."""
         entity, roles = self.draft.entities[number], self.taxonomy.roles
         if needed is None or any(self.taxonomy.is_a(c, needed) for c in entity.classes):
             return
@@ -376,7 +374,6 @@ class Referents:
         return number
 
     def _ends_all(self, thing: NounPhrase, reading: ReferentReading) -> bool:
-        """Return whether the state of a whole ends for all its units: 'the stove is off'."""
         ended = {wanted for _, wanted in literals(reading.condition)} == {False}
         whole = any(noun.collective for noun in thing.nouns)
         return ended and whole and thing.determiner.count is None
@@ -386,10 +383,7 @@ class Referents:
         return tuple(n for n, e in enumerate(self.draft.entities) if kinds & set(e.classes))
 
     def _remaining(self, classes: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Return the classes of 'the rest of the bread', and the earlier entities to exclude.
-
-        If the request has mentioned only pieces, 'the rest' means other pieces.
-        """
+        """Return the classes of 'the rest of the bread', and the earlier entities to exclude."""
         pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c)))
         if not (before := self._alike(classes)) and (cut := self._alike(pieces)):
             return pieces, cut
@@ -443,13 +437,6 @@ class Referents:
     def _slices_spoken_of(
         self, thing: NounPhrase, count: int, reading: ReferentReading
     ) -> list[int]:
-        """Return the slices of a mentioned object: 'two slices of it', 'the slices' after a cut.
-
-        Without one, the verb may determine the class, as in 'toast two slices'.
-
-        Raises:
-            LanguageError: The class is unclear.
-        """
         for group in self.draft.spoken(now=True):
             slices = [s for number in group if (s := self._slices_from(number, count)) is not None]
             if slices:
@@ -499,7 +486,6 @@ class Referents:
         qualify(self.draft, number, adjectives, use)
 
     def _asked(self, number: int, adjective: Adjective) -> bool:
-        """Return whether a state was requested before: 'heat a slice and put the hot slice …'."""
         asked = {
             part
             for condition in self.draft.entities[number].conditions

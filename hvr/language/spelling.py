@@ -92,7 +92,7 @@ def corrections(tokens: Sequence[str], lexicon: Lexicon) -> tuple[Corrected, ...
 
 
 def expanded(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
-    """Expand chat abbreviations, and write compounds as the lexicon does."""
+    """Expand chat abbreviations, and split or join compounds as the lexicon does."""
     return _rejoined(_from_chat(tokens, lexicon), lexicon)
 
 
@@ -127,11 +127,7 @@ def _known(token: str, lexicon: Lexicon) -> bool:
 
 
 def _plural(token: str, after: str, lexicon: Lexicon) -> str:
-    """Correct the plural of a known noun with an apostrophe: "two tomato's"; keep other words.
-
-    Args:
-        after: The next word; empty at the end.
-    """
+    """Correct a known noun's plural with an apostrophe ("two tomato's"); keep other words."""
     base = token.removesuffix("'s")
     owner = not _known(after, lexicon) or any(
         not isinstance(entry, FunctionWord) for entry in lexicon.entries.get((after,), ())
@@ -174,7 +170,10 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def beside(word: str, lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the known words that are one likely mistake from a word, even from an English one."""
+    """Return the known words that are one likely mistake from a word, likeliest first.
+
+    Unlike `candidates`, it also corrects ordinary English words.
+    """
     near = {w: likelihood(word, w) for w in lexicon.spellable if abs(len(w) - len(word)) < 2}
     return tuple(sorted((w for w, cost in near.items() if cost <= _LIKELY), key=near.__getitem__))
 

@@ -281,7 +281,7 @@ _SINCE = frozenset({"yet", "already", "now", "anymore", "again", "then", "today"
 
 
 def is_question(text: str) -> bool:
-    """Return whether a text is a question instead of a request."""
+    """Return whether a text is a question rather than a request: not 'do the dishes'."""
     tokens = _asked(text)
     if not tokens or tokens[0] not in _ASKS:
         return False
@@ -306,22 +306,14 @@ def _asked(text: str) -> tuple[str, ...]:
 
 
 def answer(text: str, reader: Reader, view: SceneView) -> QuestionAnswer:
-    """Return the answer to a question.
-
-    Raises:
-        LanguageError: The question was not understood.
-    """
+    """Return the answer to a question, or raise LanguageError if it was not understood."""
     text = with_object_names(text, view.inventory, reader.taxonomy, reader.lexicon)
     (corrected, *_) = corrections(_asked(text), reader.lexicon)
     return _Questions(reader, view).answer(text, corrected.tokens)
 
 
 def read_statement(text: str, reader: Reader, view: SceneView) -> SceneStatement:
-    """Read a clause as a statement: 'there is an egg in the fridge'.
-
-    Raises:
-        LanguageError: The clause was not understood.
-    """
+    """Read a clause as a statement ('there is an egg in the fridge'), or raise LanguageError."""
     text = with_object_names(text, view.inventory, reader.taxonomy, reader.lexicon)
     (corrected, *_) = corrections(_asked(text), reader.lexicon)
     tokens = expand_idioms(corrected.tokens, reader.lexicon)
@@ -456,7 +448,7 @@ class _Questions:
         return _joined(parts)
 
     def _check_both(self, things: Things) -> None:
-        """Reject 'both mugs' if only one exists, since the question presupposes two."""
+        """Raise LanguageError for 'both mugs' if only one exists: the question presupposes two."""
         for thing in things:
             if thing.determiner.both and any(noun.plural for noun in thing.nouns):
                 names = self._names((thing,))
@@ -621,11 +613,6 @@ class _Questions:
         )
 
     def _why(self, statement: SceneStatement, found: bool) -> str:
-        """Return a colon and the objects that make a statement true, with their places.
-
-        The result is empty if the statement is not true (`found`), or if the objects are obvious or
-        more than eight.
-        """
         yes: list[str] = []
         for part in statement.parts if found else ():
             if part.denied or part.every or not 1 < len(part.things) <= 8:
@@ -645,11 +632,7 @@ def _joined(statements: Iterable[SceneStatement]) -> SceneStatement:
 
 
 def _listed_things(cursor: Cursor, after: str, *, subject: bool = False) -> tuple[Things, bool]:
-    """Read things, and whether one of them is enough, as in 'a mug or a cup'.
-
-    Raises:
-        LanguageError: The list has both 'and' and 'or'.
-    """
+    """Read things, and whether 'or' joins them; raise LanguageError if both 'and' and 'or' do."""
     start = cursor.at
     things = read_things(cursor, after, listing=True, subject=subject)
     words = cursor.tokens[start : cursor.at]

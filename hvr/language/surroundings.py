@@ -1,15 +1,15 @@
-"""The wish inside a sentence, and the words around it that ask for nothing.
+"""The request inside a sentence, and the words around it that ask for nothing.
 
 would it be too much trouble to | wash the mug         a frame that asks
 i barely slept, so | make coffee                       a remark
 put the bowl away | before my sister arrives           a circumstance
 my boss told me to tell you to | wash the mug          a report: hvr asks whether it is meant
 
-People use an open class of such words, so hvr looks for the wish instead: a part that the grammar
-reads whole. The words around it may be left out if the skeleton of their function words asks for
-the wish, or states something, and none of them names a thing, denies, delays or retracts it. All
-that is left out is named. Where the skeleton is unknown, hvr asks; anything else stays, so that the
-request is refused.
+People use an open class of such words, so hvr looks for the request instead: a part that the
+grammar reads whole. The words around it may be left out if the skeleton of their function words
+asks for the request, or states something, and none of them names an object, denies, delays or
+retracts the request. A note names all that is left out. If the skeleton is unknown, hvr asks the
+user; all other words stay, so that the request is refused.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class Wish(Value):
     """A request without the words around it.
 
     Args:
-        tokens: The words of the wish.
+        tokens: The words of the request.
         asides: The phrases that were left out.
-        sure: Whether the words around it certainly ask for it, or for nothing.
+        sure: Whether the request is certainly meant; if not, hvr asks the user.
     """
 
     tokens: tuple[str, ...]
@@ -74,10 +74,11 @@ class Wish(Value):
 
 
 class _Part(Value):
-    """A part of a sentence: what is kept of it, and what is left out.
+    """A part of a sentence.
 
     Args:
-        sure: Whether the words left out certainly ask for nothing.
+        kept, asides: The words that are kept, and the phrases that are left out.
+        sure: Whether the asides certainly ask for nothing.
         read: Whether the grammar reads the words kept.
         link: The conjunction or punctuation before the part.
     """
@@ -96,12 +97,12 @@ _PAUSED = re.compile(r"\s*[:\u2013\u2014]\s+|\s-+\s|\.{2,}|\u2026|[()\"\u201c\u2
 def wishes(
     request: str, lexicon: Lexicon, reads: Callable[[str], bool] | None = None
 ) -> tuple[tuple[Wish, ...], bool]:
-    """Return the wishes in a request, a certain one first, and whether the request denies a wish.
+    """Return the requests in a text, certain ones first, and whether the text denies a request.
 
-    Very long requests, and those without words to leave out, give no wish.
+    A very long text, and one without words to leave out, gives no request.
 
     Args:
-        reads: Whether a text is a wish; by default, whether the grammar reads it.
+        reads: Returns whether a text is a request; by default, whether the grammar reads it.
     """
     tokens = expanded(tokenize(_PAUSED.sub(", ", request)), lexicon)
     if len(tokens) > _MOST_WORDS:
@@ -198,7 +199,6 @@ class _Sentence:
         yield found.replace(link=link)
 
     def _pieces(self, start: int, end: int, link: tuple[str, ...]) -> Iterator[_Part]:
-        """Yield the parts of a phrase between conjunctions."""
         at, begun = start, self.begun
         for stop in range(start + 1, end + 1):
             if stop == end or (stop > at and self._joins(stop)):
@@ -219,7 +219,7 @@ class _Sentence:
     # --- wishes ---------------------------------------------------------------------------
 
     def reads(self, words: tuple[str, ...], *, whole: bool = False) -> bool:
-        """Return whether the grammar reads these words as a request or, unless whole, a thing."""
+        """Return whether the grammar reads words as a request or, unless `whole`, as an object."""
         if self._reads is not None:
             return self._reads(" ".join(words))
         spelt = tuple(_spelt(word, self.lexicon) for word in words)
@@ -241,7 +241,7 @@ class _Sentence:
         return bool(said) and not cursor.unread
 
     def may_ask(self, words: tuple[str, ...]) -> bool:
-        """Return whether words are a wish, or one in which some words are unknown."""
+        """Return whether words are a request, or contain a verb and a noun."""
         cursor = Cursor(" ".join(words), words, self.lexicon)
         places = range(len(words))
         acts = any(cursor.kind(Verb, n) for n in places) and any(map(cursor.named, places))
@@ -251,7 +251,7 @@ class _Sentence:
         return word in self.lexicon.parts or not word.isalpha()
 
     def _framed(self, start: int, end: int) -> _Part | None:
-        """Return the wish inside a phrase, with its other words as asides, or None."""
+        """Return the request inside a phrase, with its other words as asides, or None."""
         tries = 0
         for at in range(start, end):
             wish = self._begins(start, at)
@@ -285,7 +285,7 @@ class _Sentence:
         return bool(self.cursor.function("then", at=at) or self.cursor.starts_thing(at))
 
     def _begins(self, start: int, at: int) -> tuple[str, ...]:
-        """Return the word, in its plain form, with which a wish can begin here; else ()."""
+        """Return the base form of a word with which a request can begin, or ()."""
         word = self.cursor.word(at)
         gerund = word.endswith("ing") and self.cursor.kind(Verb, at)
         if gerund or self.cursor.verb(at) or self.cursor.split_verb(at):
@@ -303,7 +303,7 @@ class _Sentence:
         return ()
 
     def _says(self, words: Sequence[str]) -> bool:
-        """Return whether words say anything beyond being polite."""
+        """Return whether words say anything beyond politeness and conjunctions."""
         cursor = Cursor(" ".join(words), tuple(words), self.lexicon)
         at = 0
         while at < len(words):
@@ -316,10 +316,10 @@ class _Sentence:
     # --- frames ---------------------------------------------------------------------------
 
     def _asking(self, start: int, end: int, *, past: bool) -> bool | None:
-        """Return whether words before a wish ask for it.
+        """Return whether words before a request ask for it.
 
         Args:
-            past: Whether the wish begins with an inflected verb, as in 'i wish you washed the mug'.
+            past: Whether the request begins with an inflected verb: 'i wish you washed the mug'.
 
         Returns:
             True if they certainly do, False if hvr must ask the user, None if they do not.
@@ -377,7 +377,7 @@ class _Sentence:
         return opened is not None or not any(self._named(n) for n in range(start, end))
 
     def _named(self, at: int) -> bool:
-        """Return whether a thing or a number of things is named here."""
+        """Return whether an object or a number of objects is named at a position."""
         cursor = self.cursor
         if cursor.function("filler", "goal", "ensure", "courtesy", "light", at=at):
             return False
@@ -389,10 +389,10 @@ class _Sentence:
         return bool((cursor.named(at) or counts) and not bare)
 
     def _tail(self, start: int, end: int, praised: bool) -> bool | None:
-        """Return whether words after a wish, without a pause, add nothing to it.
+        """Return whether words after a request, without a pause, add nothing to it.
 
         Args:
-            praised: Whether the wish is a gerund, as in 'putting the keys there helps us'.
+            praised: Whether the request is a gerund, as in 'putting the keys there helps us'.
 
         Returns:
             True if they certainly add nothing, False if hvr must ask the user, None if they add to
@@ -421,7 +421,7 @@ class _Sentence:
     def _is_landmark(self, start: int, end: int) -> bool:
         """Return whether words give a place near an unknown thing: 'next to the vault'.
 
-        Another place must come before, so that only the landmark is left out.
+        Another place must come before them, so that only the landmark is left out.
         """
         near = self.cursor.function("unplaced", at=start)
         if near is None or start + near.length >= end or self.cursor.longest(end - 1):
@@ -434,7 +434,7 @@ class _Sentence:
     # --- remarks --------------------------------------------------------------------------
 
     def _remark(self, start: int, end: int) -> _Part:
-        """Return a phrase without a wish; it is kept unless it certainly asks for nothing."""
+        """Return a phrase without a request as a part, left out if it asks for nothing."""
         words = self.tokens[start:end]
         verdict = self._is_remark(start, end)
         if verdict is None:
@@ -492,10 +492,7 @@ class _Sentence:
 
     @staticmethod
     def _is_occupation(words: Sequence[str]) -> bool:
-        """Return whether words say what someone does meanwhile: 'while tidying the room'.
-
-        'When boiling' is a condition on a thing.
-        """
+        """Return whether words say what someone does meanwhile: 'while tidying the room'."""
         doing = words[2:] if words[1:2] in {("you're",), ("we're",), ("i'm",)} else words[1:]
         started = words[0] in {"when", "while", "after", "before", "in", "by"}
         return started and len(doing) > 1 and doing[0].endswith("ing")
@@ -565,11 +562,7 @@ class _Sentence:
         return bool(finite) and not LINKS & set(words[: finite[0]])
 
     def _is_finite(self, before: str, word: str) -> bool:
-        """Return whether an unknown word looks like a finite verb: 'stayed', 'arrives'.
-
-        Args:
-            before: The preceding word.
-        """
+        """Return whether an unknown word after `before` looks like a finite verb: 'arrives'."""
         unknown = word not in self.lexicon.parts
         if word in SAYING or word in PAST:
             return True
@@ -604,7 +597,6 @@ class _Sentence:
         return None if self.begun and words[0] != "no" else False
 
     def _orders(self, start: int, at: int, end: int) -> bool:
-        """Return whether a known verb has an object here, or an unknown one a pronoun."""
         cursor = self.cursor
         if at + 1 >= end:
             return False

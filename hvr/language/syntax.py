@@ -40,9 +40,9 @@ class NounPhrase(Value):
     """A noun phrase.
 
     Args:
-        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, `rest` (what is
-            left of objects named before), or `beside` (a place described only by what is near it;
-            any other place than `of`).
+        kind: `noun` (nouns or a dish), `slices`, `name`, `pronoun`, `everything`, `rest` (the
+            remaining objects) or `beside` (an unnamed place: near the objects of `nearby`, or any
+            except `of`).
         nouns: Classes that the head may name.
         dish: Dish that the head may name.
         of: The complement with 'of': a cup of coffee, two slices of bread.
@@ -260,7 +260,7 @@ def insert_before_last(early: list[Clause], before: list[Clause]) -> list[Clause
 
 
 def goals_from_descriptions(clauses: list[Clause]) -> list[Clause]:
-    """Turn descriptions of a state into goals if no clause asks for an action."""
+    """Turn descriptions of the present state into goals if no clause asks for an action."""
     acts = any(clause.verb is not None or not clause.given for clause in clauses)
     return [c.replace(given=c.past or (c.given and acts)) for c in clauses]
 
@@ -271,7 +271,7 @@ def goes_somewhere(clause: Clause) -> bool:
 
 
 def fetch_only(lexicon: Lexicon, clauses: list[Clause]) -> list[Clause]:
-    """Turn the last clause into fetching if the next one places: 'gather the forks to place …'."""
+    """Read the last clause's 'put' as 'pick up' if it has no place: 'gather the forks to …'."""
     if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
         return clauses
     if goes_somewhere(clauses[-1]):

@@ -70,7 +70,7 @@ def negated(condition: str) -> str:
 
 
 def characteristic_literal(condition: str) -> str:
-    """Return the most characteristic part of a conjunction: its last positive literal.
+    """Return the last positive literal of a conjunction, or the condition itself without one.
 
     Examples:
         >>> characteristic_literal("(and (washed ?x) (not (dirty ?x)))")
@@ -93,10 +93,12 @@ class Manner(Value):
     Args:
         achieves: Predicate that becomes true.
         needs: Classes of which at least one object must be available.
-        asked_by: Classes that request the state when the request names them as a means.
+        asked_by: Classes of means, such as microwaves, that imply the state if a request names
+            them.
         goes_into: Classes; the object must fit in or on at least one of them.
         why_not: Message if an object, {0}, does not fit; empty for the default message.
-        in_contents: Condition of a dish whose liquid changes its contents.
+        in_contents: Condition that a dish with liquid, in which objects are treated, then
+            satisfies.
     """
 
     achieves: str
@@ -161,7 +163,7 @@ class Methods:
         return any(asks(condition, p) for c in classes for p in self.made_by(c))
 
     def vessels_for(self, liquid: str | None, condition: str) -> tuple[str, ...]:
-        """Return the classes in which a liquid reaches a state, preferred classes first."""
+        """Return the vessel classes in which a liquid reaches a state, preferred classes first."""
         wanted = literals(condition)
         found = [
             (len(literals(c)), classes)
@@ -215,14 +217,18 @@ class Methods:
 
     @cached_property
     def entailed(self) -> tuple[tuple[str, str, str], ...]:
-        """Triples: a predicate, a predicate that it entails, and the relation that limits this."""
+        """(predicate, entailed predicate, relation) triples.
+
+        The entailment applies to objects that the relation, if not '', links to a means of the
+        state.
+        """
         where = dict(self._pairs("where"))
         relations = {p: self._predicate(name) for p, name in where.items()}
         return tuple((p, q, relations.get(p, "")) for p, q in self._of_states("entails"))
 
     @cached_property
     def contents(self) -> tuple[tuple[str, str], ...]:
-        """Pairs: a predicate of an object, and the predicate of the vessel that contains it."""
+        """(predicate of an object, predicate of the vessel that contains it) pairs."""
         return tuple(self._of_states("ofContents"))
 
     def of_contents(self, condition: str) -> str:
@@ -238,7 +244,7 @@ class Methods:
         return {self._text(v, "condition"): str(also) for v, also in ontology.pairs("also")}
 
     def also(self, condition: str) -> str:
-        """Return a condition to add for objects that can satisfy it; usually empty."""
+        """Return the condition that a verb's condition entails for suitable objects, or ''."""
         return self._also.get(condition, "")
 
     # --- reading -------------------------------------------------------------------------
@@ -276,7 +282,7 @@ class Methods:
 class Taxonomy:
     """The ontology as the grammar sees it.
 
-    With `any_place`, portable objects may be put at every place for several objects.
+    With `any_place`, portable objects may be put in or on every receptacle for several objects.
     """
 
     def __init__(self, ontology: Ontology, *, any_place: bool = False) -> None:
@@ -315,11 +321,7 @@ class Taxonomy:
         return self.wants(condition, SLICED)
 
     def state(self, role: str) -> str:
-        """Return the condition on `?x` for the state with a role.
-
-        Raises:
-            LanguageError: The world has no such state.
-        """
+        """Return the condition on `?x` for the state with a role, or raise LanguageError."""
         predicate = self.roles.predicate(role)
         if predicate is None:
             raise LanguageError(f"nothing can be {role} in this world")
@@ -348,7 +350,7 @@ class Taxonomy:
         )
 
     def with_controls(self, classes: set[str]) -> set[str]:
-        """Add the classes that are switched together with the given ones."""
+        """Add the classes that are the controls of these classes, or are controlled by them."""
         ontology, more = self.ontology, set(classes)
         for prop in self.roles.players(SWITCHES):
             ends = set(filter(None, (ontology.domain_of(prop), ontology.range_of(prop))))
@@ -429,7 +431,8 @@ class Taxonomy:
     def class_of_type(self, name: str) -> str | None:
         """Return the class of a PDDL type such as `mug`, or None.
 
-        Object names consist of letters, so `storage-rack` is also found as `storagerack`.
+        Object names have no hyphens before the number, so `storage-rack` is also found as
+        `storagerack`.
         """
         return self.ontology.class_of_pddl_type(name) or self._squeezed.get(name)
 

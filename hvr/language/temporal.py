@@ -75,7 +75,7 @@ class TimedCondition(Value):
 
     Args:
         things: The objects that it mentions, for pronouns.
-        each: The condition for each object if one object suffices: 'a cabinet is open'.
+        each: (object, condition) pairs if one object suffices: 'a cabinet is open'.
         wish: Words of a request to make it true; empty if that is impossible.
         lasts: Whether it is a state that lasts, rather than the result of an action.
     """
@@ -88,7 +88,7 @@ class TimedCondition(Value):
 
 
 class TimedWords(Protocol):
-    """The interface to a world's reader of conditions, clauses and prohibitions."""
+    """The interface to a world's reader of conditions, clauses and prohibitions in a request."""
 
     def tokens(self, request: str) -> tuple[str, ...]: ...
 
@@ -125,7 +125,7 @@ class TimedWords(Protocol):
         ...
 
     def over_all(self, texts: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-        """Merge constraints on single objects into a few quantified constraints."""
+        """Merge (object, constraint) pairs into a few quantified constraints."""
         ...
 
 
@@ -133,12 +133,13 @@ class TimedRequest(Value):
     """A request with conditions over time, after these have become constraints.
 
     Args:
-        parts: The rest of the request in words; each part with the state that ends its condition
-            ('until'), or ''.
+        parts: (words, condition) for each part that remains to be done; the condition is the PDDL
+            of the end of an 'until', and '' otherwise.
         first: Conditions to establish before anything else.
         lasting: Constraints that may be violated before `first` holds.
         constraints: Constraints that hold from the start.
-        due: Whether a reaction is required now, although the rest of the request is empty.
+        due: Whether the condition of a 'whenever' holds at the start and its reaction is still to
+            do.
         held: A state that must hold until the end: 'switch it on while holding the book'.
     """
 
@@ -254,21 +255,13 @@ def _is_state(tokens: Sequence[str]) -> bool:
 
 
 def _is_about(condition: Sequence[str]) -> bool:
-    """Return whether a condition is a statement ('the cup is full'), not an activity."""
     return _is_state(condition) or bool(_ROBOT & set(condition[:1]))
 
 
 def _condition_first(
     right: tuple[str, ...], kind: str, words: TimedWords
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Split 'the fridge is open, close it, and wash the mug' into its three parts.
-
-    Args:
-        kind: Kind of the condition; see `TimedPart`.
-
-    Raises:
-        HvrError: No split has a condition that can be read.
-    """
+    """Split 'the fridge is open, close it, and wash the mug' into its parts, or raise HvrError."""
     marks = [n for n, token in enumerate(right) if token in {",", "then"}]
     others = [n for n in range(1, len(right)) if n not in marks]
     refusal: HvrError | None = None
@@ -514,14 +507,13 @@ class _Constraints:
 
     def _until(self, state: TimedCondition, end: TimedCondition) -> None:
         if not end.wish:
-            raise LanguageError(f"hvr cannot bring about what 'until' waits for: {end.text}")
+            raise LanguageError(f"hvr cannot make the condition after 'until' true: {end.text}")
         if not self.words.holds(state.text):
             self.first.append(state.text)
         self.lasting.append(f"(sometime-before {_negated(state.text)} {end.text})")
         self.parts.append((end.wish, end.text))
 
     def _react(self, part: TimedPart, condition: TimedCondition) -> None:
-        """Add the constraint that a state is reached whenever a condition holds."""
         each = condition.each or (((condition.things or ("",))[0], condition.text),)
         texts = []
         for name, text in each:

@@ -198,7 +198,7 @@ class SceneWords:
             names = [n for c in ban.classes for n in self.inventory.of(c)]
             names = [ban.name] if ban.name else names
             if ban.classes and not names:
-                raise LanguageError(f"there is nothing here that {text!r} can mean")
+                raise LanguageError(f"nothing here matches {text!r}")
             if len(names) == 1:
                 found.append(ban.condition.replace("?x", names[0]))
                 continue
@@ -235,18 +235,15 @@ class SceneWords:
         return parse_formula(text, self.reader.domain, self._objects, file="<condition>")
 
     def _wanted(self, text: str, *, staged: bool = False) -> str:
-        """Return the state that a clause requests, or the state of its last stage if `staged`.
-
-        Raises:
-            AmbiguousError: The clause has several readings.
-            LanguageError: The clause was not understood or, unless `staged`, has several stages.
-        """
+        """Return the state that a clause requests; several stages are an error unless `staged`."""
         goals = self.reader.goals(text, self.inventory)
         if len(goals) > 1:
             raise AmbiguousError(tuple("; then ".join(goal.paraphrase) for goal in goals))
         (goal,) = goals
         if (len(goal.stages) > 1 and not staged) or goal.contingency is not None:
-            raise LanguageError(f"hvr cannot watch several steps at once: {text!r}")
+            raise LanguageError(
+                f"a condition over time applies to one step, but {text!r} has several"
+            )
         self.notes += goal.notes
         self.unread += goal.unread
         return str(self._grounded(self._parsed(goal.stages[-1].wanted)))
@@ -315,7 +312,7 @@ class SceneWords:
     def _statement(self, statement: SceneStatement) -> str:
         names = statement.things
         if statement.least > 1 or not names:
-            raise LanguageError("hvr cannot watch a number of things: name them")
+            raise LanguageError("hvr cannot count things in a condition over time: name them")
         kinds = {self._type(name) for name in names}
         alike = [n for n in self.inventory.classes if self._type(n) in kinds]
         if len(kinds) == 1 and set(alike) == set(names) and len(names) > 1:
@@ -328,7 +325,7 @@ class SceneWords:
 
     def _about(self, statement: SceneStatement, names: Sequence[str]) -> str:
         if statement.predicate is None:
-            raise LanguageError("hvr cannot watch whether something exists: say its state or place")
+            raise LanguageError("expected a state or a place in the condition, found only a thing")
         texts = []
         for name in names:
             parts = list(self._predicated(name, statement.predicate))
@@ -391,7 +388,7 @@ def _replaced(text: str, name: str, other: str) -> str:
 
 
 def _as_wish(text: str) -> str:
-    """Turn a statement into a wish, such as 'the cup should be full'; empty without 'is'."""
+    """Turn a statement into a request: 'the cup should be full'; return '' without 'is'."""
     words = text.split()
     at = next((n for n, word in enumerate(words) if word in {"is", "are"}), None)
     return " ".join((*words[:at], "should", "be", *words[at + 1 :])) if at else ""

@@ -120,15 +120,6 @@ class States:
     def _place(
         self, verb: Verb, things: list[int], outer: int, adjunct: Adjunct, definite: bool
     ) -> None:
-        """Interpret a place after 'heat', 'slice' …: a means, a destination, or a location.
-
-        Args:
-            outer: Index of the place's entity.
-            definite: Whether the things are definite, such as 'the cup', 'it' or 'everything'.
-
-        Raises:
-            LanguageError: The things already have another location in this clause.
-        """
         # An appliance that achieves the state is a means, like a knife. Things heated in a pan are
         # in it afterwards. Otherwise 'in' and 'on' before a known place select the thing ('heat the
         # cup on the table'), and all other places are destinations.
@@ -232,7 +223,7 @@ class Interpreter:
                 self.adjuncts.forget_means(number)
 
     def _switches_with(self, clause: Clause) -> bool:
-        """Return whether a device is to be switched on while the robot holds the fetched object."""
+        """Return whether to switch a device on while holding the object of the previous clause."""
         # In 'pick up the book and turn on the lamp', the order is part of the request.
         running = self.taxonomy.roles.predicate(RUNNING)
         if clause.verb is None or running is None:
@@ -342,7 +333,6 @@ class Interpreter:
         return things
 
     def _is_beside(self, frame: str, adjunct: Adjunct) -> bool:
-        """Return whether 'next to' gives a destination in a world that has such a relation."""
         known = self.taxonomy.roles.predicate(ADJOINS) is not None
         return known and frame == "put" and adjunct.kind == "unplaced" and is_level(adjunct.word)
 
@@ -391,7 +381,6 @@ class Interpreter:
         return things
 
     def _under_tap(self, frame: str, adjunct: Adjunct) -> Adjunct:
-        """Read 'under the tap' as 'in the sink' after a verb that puts things somewhere."""
         if adjunct.kind != "unplaced" or adjunct.word not in UNDER or frame not in {"put", "set"}:
             return adjunct
         thing = adjunct.things[0]
@@ -527,7 +516,7 @@ class Interpreter:
         back = any(a.kind == "origin" for a in group.adjuncts)
         others = tuple(a for a in group.adjuncts if a.kind != "origin")
         places = self.adjuncts.take(verb, things, others)
-        things = self._in_what_holds_them(group, things, places)
+        things = self._holding_dish(group, things, places)
         if stays:
             places = self.adjuncts.where_they_are(things, places)
         if self.adjuncts.settle(things, places):
@@ -541,13 +530,10 @@ class Interpreter:
             return things
         return self._put_nowhere(verb, group, things)
 
-    def _in_what_holds_them(
+    def _holding_dish(
         self, group: NounGroup, things: list[int], places: list[tuple[int, str]]
     ) -> list[int]:
-        """Return the dish if 'it' means the dish that holds the things, else the things.
-
-        An example is 'put the egg in the pan and put it on the stove'.
-        """
+        """Return the dish that holds the things if 'it' means the dish, else the things."""
         pronoun = len(group.things) == 1 and group.things[0].text == "it"
         vessels = {
             r.outer

@@ -75,8 +75,8 @@ class Capacity:
     def crowds(self, things: Collection[str], place: str) -> Iterator[Crowd]:
         """Yield the minimal sets of objects that do not fit into a place together.
 
-        Each set contains at least one object that is not in the place yet; the others may be moved
-        away.
+        Each set contains at least one object that is not in the place yet. Contents that are in
+        `things` but not in the set count as moved away.
         """
         contents = self._inventory.contents.get(place, ())
         stays = [o for o in contents if o not in things]
@@ -129,10 +129,7 @@ class Capacity:
         return self._inventory.true("openable", place)
 
     def crowd(self, thing: str, place: str, others: Collection[str]) -> Crowd | None:
-        """Return `thing` with a minimal subset of `others` beside which it does not fit.
-
-        The result is None if it fits beside all of them.
-        """
+        """Return `thing` and a minimal subset of `others` beside which it does not fit, or None."""
         if self.takes(place, (thing,), others):
             return None
         left = sorted(others)
@@ -312,11 +309,7 @@ class Placing:
         return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements, names))))
 
     def check(self, names: Collection[str]) -> None:
-        """Check that no object is known from refusals to be too large for all its places.
-
-        Raises:
-            ImpossibleGoalError: An object is too large for all its places.
-        """
+        """Raise ImpossibleGoalError if, by refusals, an object is too large for all its places."""
         inventory = self._inventory
         for one in self._placements(names):
             places = [p for c in one.classes for p in inventory.of(c)]
@@ -339,7 +332,7 @@ class Placing:
                 )
 
     def _too_small(self, place: str, thing: str) -> bool:
-        """Return whether a place is predicted too small and one at least as large has refused."""
+        """Return whether a place seems too small, and one at least as large refused the object."""
         if self._room.could_take(place, thing):
             return False
         known = self._inventory.classes
@@ -360,7 +353,7 @@ class Placing:
         )
 
     def misfits(self, names: Collection[str]) -> frozenset[Atom]:
-        """Return the `fits` facts about the objects that are predicted to be false."""
+        """Return the `fits` facts of these objects that are predicted to be false."""
         single = (c for c in self._assumed(names) if len(c.things) == 1)
         return frozenset(Atom("fits", (t, c.place)) for c in single for t in c.things)
 
@@ -384,7 +377,7 @@ class Placing:
         return self._room.slack(crowd.place, thing) >= best
 
     def confirmed(self) -> tuple[Crowd, ...]:
-        """Return the single objects that do not fit into a place, as far as refusals confirm it.
+        """Return the predicted misfits of single objects that refusals confirm.
 
         If an object did not fit into a place, as predicted, the predictions about places that are
         not larger count as confirmed too.
@@ -516,11 +509,7 @@ def _puts(
 
 
 def check_numbers(goal: Expression, inventory: Inventory) -> None:
-    """Check that a goal puts no more objects in or on a place than the place's class allows.
-
-    Raises:
-        ImpossibleGoalError: The goal puts more objects there.
-    """
+    """Raise ImpossibleGoalError if a goal puts more objects in a place than its class allows."""
     inside: dict[str, set[str]] = {}
     classes: dict[str, tuple[str, ...]] = {}
     while isinstance(goal, Exists):

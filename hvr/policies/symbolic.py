@@ -89,10 +89,7 @@ def widening_choices(
 
 
 def is_unreachable(task: Task, seconds: float) -> bool:
-    """Return whether a task provably has no plan, without a search; False means undecided.
-
-    `seconds` is the time limit.
-    """
+    """Return whether a task provably has no plan; False if undecided in `seconds`."""
     # Imported on demand, here and below, since most goals have a plan with the first selection.
     from hvr.validation.reachability import Reachable
 
@@ -258,8 +255,7 @@ class SymbolicPolicy(Policy[Stage]):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Planned:
-        """Return a plan that opens a place, or goes to a place without a door; see
-        `Policy.opening`.
+        """Return a plan that opens a place, or goes to one without a door; see `Policy.opening`.
 
         Constraints that require something to happen at some time are dropped, since it may happen
         later.
@@ -405,12 +401,9 @@ class SymbolicPolicy(Policy[Stage]):
         *,
         tidy: bool,
     ) -> Planned | None:
-        """Return a plan within the predicted space, or else the last plan found.
+        """Return a plan within the predicted space, else the last plan found, or None.
 
-        The result is None if no plan exists.
-
-        Args:
-            tidy: Whether to forbid untidy placements; see `forbid_untidy_places`.
+        With `tidy`, untidy placements are forbidden; see `forbid_untidy_places`.
         """
         draft = None
         for _ in range(_ROOM_ROUNDS):

@@ -109,7 +109,7 @@ def judged(run: RunComponents, judgement: Judgement) -> Judgement:
 
 
 def decide(run: RunComponents, contingency: Contingency) -> tuple[bool | None, Finished | None]:
-    """Observe until the condition is decided; return the answer, or why observing failed."""
+    """Observe until the condition is decided; return (truth, None), or (None, end) on failure."""
     for place in contingency.looks:
         truth = _truth(run, contingency)
         if truth is not None:

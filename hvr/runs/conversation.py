@@ -117,12 +117,11 @@ class Conversation:
     """A dialogue in one scene, whose state persists from turn to turn.
 
     Each request that is carried out is a run with its own folder (`turn-1`, …) inside the folder of
-    the conversation. Use the object as a context manager, or call `close`.
+    the conversation. Call `close` at the end, or use the object as a context manager: `with
+    Conversation() as robot: print(robot.say("open the fridge").text)`.
 
     Raises:
         HvrError: An option is invalid, or the scene cannot be opened.
-
-    In a program: `with Conversation() as robot: print(robot.say("open the fridge").text)`.
     """
 
     options: Options = field(default_factory=Options)
@@ -263,10 +262,7 @@ class Conversation:
         return bool(names) and bool(self._done) and set(names) <= set(self._memory.group)
 
     def _recalled(self, plain: str) -> ConversationReply | None:
-        """Answer a question about the last object, an earlier action or an object's earlier place.
-
-        The result is None for any other text.
-        """
+        """Answer a question about earlier turns, such as 'did you wash it?', or return None."""
         judge = StatementJudge(self._reader, self._view())
         if (which := _WHICH.fullmatch(plain)) is not None and self._done:
             used = (*self._memory.group, *self._done[-1].acted, *self._memory.places)
@@ -288,7 +284,7 @@ class Conversation:
         return None
 
     def _did(self, verb: str, thing: str) -> ConversationReply | None:
-        """Answer whether an earlier request did something; None if the deed is not understood."""
+        """Answer whether an earlier turn did something; None if the verb is not understood."""
         names = self._named(thing)
         acted = {name for done in self._done for name in done.acted}
         if names and verb in {"use", "used", "touch", "touched"}:
@@ -322,7 +318,7 @@ class Conversation:
             return self._carry_out(request)
         if isinstance(refusal, ImpossibleGoalError):  # 'no, in the drawer' can still correct it
             self._memory = self._memory.replace(request=text)
-        raise refusal or LanguageError(f"say what to do, or what to tell: {text.strip()!r}")
+        raise refusal or LanguageError(f"say what to do, or ask a question: {text.strip()!r}")
 
     def _answer(self, text: str) -> ConversationReply:
         refusal: LanguageError | None = None
@@ -343,7 +339,7 @@ class Conversation:
                 )
             self._memory = self._memory.replace(request=request)
             return ConversationReply(kind="answer", text=found.text, request=request)
-        raise refusal or LanguageError("hvr does not understand this question")
+        raise refusal or LanguageError(f"hvr does not understand the question {text.strip()!r}")
 
     def _ask(self, question: DialogueQuestion) -> ConversationReply:
         self._question = question
@@ -397,10 +393,7 @@ class Conversation:
         return goal.replace(stages=tuple(stages))
 
     def _kept_out(self, goal: Goal) -> Goal:
-        """Add constraints against putting a held thing back into the place it was taken out of.
-
-        Things that the goal names are exempt. A goal with a condition to observe gets none.
-        """
+        """Forbid putting held objects that the goal does not name back into their containers."""
         wanted = " ".join(stage.wanted for stage in goal.stages)
         origins, classes = self._memory.origins, self.inventory().classes
         held = [n for n in self.inventory().held if n not in wanted and n in origins]
@@ -473,7 +466,6 @@ class Conversation:
         )
 
     def _why(self, text: str) -> ConversationReply:
-        """Explain why an earlier plan contains a step: what would fail without it."""
         tokens, spans = self._rewriter().spans(text)
         judge = StatementJudge(self._reader, self._view())
         names = {n for span in spans for n in judge.things(span.thing)} if spans else set()
@@ -515,7 +507,6 @@ class Conversation:
     # --- undo ----------------------------------------------------------------------------
 
     def _undo(self, number: int = 1) -> ConversationReply:
-        """Restore the state before the last `number` requests."""
         last_ones = self._done[-number:]
         if not last_ones:
             return ConversationReply(kind="answer", text="there is nothing to undo")
@@ -549,7 +540,7 @@ class Conversation:
         self._memory = self._memory.replace(origins=MappingProxyType(origins))
 
     def _possible(self, wanted: Sequence[str]) -> Iterator[list[str]]:
-        """Yield `wanted`, and then only those of its literals that can be restored one by one."""
+        """Yield `wanted` and, if different, its literals that can each be achieved alone."""
         yield list(wanted)
         policy = _policy_of(self._base, self._reader)
         graph, inventory = self._scene.world.graph, self.inventory()

@@ -159,8 +159,8 @@ class RunFolder:
         """Lock the folder of an interrupted run, and return it with the recorded status.
 
         Raises:
-            UsageError: The folder contains no run, or one that an early version of hvr made, is
-                finished, or is still active.
+            UsageError: The folder contains no run, or its run is finished, still active, or made by
+                an early version of hvr.
         """
         lock = _lock_of_run(path)
         try:
@@ -412,7 +412,7 @@ class Recorder:
             self.listen(event)
 
     def understood(self, understanding: Understanding[Any]) -> None:
-        """Report the goal, if the policy has one."""
+        """Report the policy's goal, unless it has none or uses it only for judging."""
         goal = understanding.goal
         if goal is not None and not understanding.judged_only:
             wanted = tuple(stage.wanted for stage in goal.stages)

@@ -269,6 +269,8 @@ def judge_by_goals(
 ) -> JudgedGoal:
     """Judge a plan by the first goal that it fits, or else by the one with the fewest critiques.
 
+    A plan fits a goal if it can be repaired and at most half of its steps are redundant.
+
     Args:
         goals: Readings of a sentence, most likely first.
         problem_of: Returns the problem of a goal's stages.

@@ -175,11 +175,7 @@ def result_of(
     judgement: Judgement,
     seconds: float,
 ) -> Run:
-    """Return the result of a completed run.
-
-    Args:
-        finished: The last event of the execution; None for a dry run.
-    """
+    """Return the result of a completed run, or of a dry run if `finished` is None."""
     meter, task = run.policy.meter, run.request.task
     return Run(
         request=run.request.text,

@@ -171,10 +171,7 @@ def judge_dry_run(
     *,
     asks_model: bool,
 ) -> Judgement:
-    """Judge an unexecuted plan for the first stage by its final state according to the validator.
-
-    `asks_model` says whether a language model wrote the goal or the plan.
-    """
+    """Judge an unexecuted plan for the first stage by its final state in the validator."""
     if not understanding.judged_only:
         stages = len(understanding.stages)
         if stages == 1:
@@ -387,7 +384,6 @@ def _execute(run: RunComponents, understanding: Understanding[Any]) -> Finished 
 
 
 def _execute_contingent(run: RunComponents, contingency: Contingency) -> Finished | None:
-    """Prove both branches, observe, and carry out the branch that the observation selects."""
     from hvr.runs.contingent import decide, prove_branches, show_look
 
     answers = []
@@ -429,7 +425,6 @@ def _unseen_constraints(
 def _judge(
     run: RunComponents, understanding: Understanding[Any], finished: Finished | None
 ) -> Judgement:
-    """Judge a run or dry run; if a run succeeded, let the policy learn from it."""
     if finished is None:
         planned, domain = run.recorder.planned[-1], run.request.world.agent.domain()
         asks_model = run.policy.asks_model
@@ -468,7 +463,6 @@ def _with_side_effects(
 
 
 def _with_view(judgement: Judgement, understanding: Understanding[Any], world: World) -> Judgement:
-    """Mention that constraints were checked only for objects in the robot's view."""
     goal = understanding.goal
     if goal is None or not judgement.reached or not world.limited:
         return judgement

@@ -110,10 +110,7 @@ def task_ids(folder: Path | None = None, world: str = DEFAULT_WORLD) -> tuple[st
 
 
 def paper_task_ids(folder: Path | None = None) -> tuple[str, ...]:
-    """Return the IDs of the paper's own tasks, T1 to T12 with T5bis, in natural order.
-
-    `folder` contains the tasks; None means those included in hvr.
-    """
+    """Return the paper's task IDs, T1 to T12 with T5bis; `folder` None means hvr's own tasks."""
     return tuple(name for name in task_ids(folder) if _natural(name)[0] <= _LAST_OF_PAPER)
 
 
@@ -330,7 +327,7 @@ def _pairs(values: Mapping[str, Any], key: str) -> tuple[tuple[int, int], ...]:
 def _whole(values: Mapping[str, Any], key: str) -> int:
     number = values[key]
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-        raise TypeError(f"{key!r} must be a positive whole number, got {number!r}")
+        raise TypeError(f"{key!r} must be a positive integer, got {number!r}")
     return number
 
 

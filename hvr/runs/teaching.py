@@ -125,10 +125,7 @@ class Lesson:
 
 
 def half_of(kind: str, key: str, share: float) -> str:
-    """Return the split of a task or scene, which depends only on its key.
-
-    `share` is the share of the split `held-out`.
-    """
+    """Return the split of a task or scene by its key; `share` of all keys are held out."""
     digest = hashlib.sha256(f"{kind}\0{key}".encode()).digest()
     return HELD_OUT if int.from_bytes(digest[:8]) < share * 2**64 else TRAIN
 
@@ -142,7 +139,8 @@ def lessons(world: str, count: int, share: float, seed: int) -> Iterator[Lesson]
         share: Share of held-out lessons, from 0 to 1.
 
     Raises:
-        UsageError: The world has neither problems nor scenes, or no lessons can be drawn.
+        UsageError: The world has neither scenes nor problems for lessons, or no lessons can be
+            drawn.
         DataFileError, PddlError: The world cannot be read.
         PlannerError: The proof for a scene took too long.
     """
@@ -385,10 +383,7 @@ class _Place:
         )
 
     def _wanted(self, posed: _Posed, share: float, rng: Random) -> tuple[str, str, str, str]:
-        """Return the goal, the task's name, the request, and the sentence pattern of the request.
-
-        All are empty if the drawn goal belongs to the other split.
-        """
+        """Return goal, task name, request and its pattern; all '' for a goal of the other split."""
         if posed.task is not None:
             return posed.task.goal.strip(), posed.task.id, posed.sentence, posed.sentence
         wording, walker = load_wording(), self.walker(rng)
@@ -405,7 +400,6 @@ class _Place:
 def _posed(
     folder: WorldFolder, numbers: Sequence[tuple[str, int]], share: float, seed: int
 ) -> list[_Posed]:
-    """Return requests in scenes, alternately for a task of the world and for a goal to draw."""
     tasks = [load_task(str(path)) for path in folder.task_files]
     halves = {task.id: half_of("task", task.id, share) for task in tasks}
     taught = {s for task in tasks if halves[task.id] == TRAIN for s in task.sentences}

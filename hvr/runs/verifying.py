@@ -73,7 +73,6 @@ def verify(
 
 
 def _parts_and_request(folder: Path) -> tuple[list[Part], str | None]:
-    """Return the plans of a run, one per stage, and its request."""
     # After replanning, only the first plan counts. Plans that search for objects are excluded.
     if not (folder / STATUS_FILE).exists():
         raise DataFileError(f"{folder} is not a run folder: {STATUS_FILE} is missing")

@@ -248,7 +248,7 @@ def test_weights_that_are_none_are_refused(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\n")
     (tmp_path / "model.safetensors").write_bytes(b"\x02\0\0\0\0\0\0\0no")
     pytest.importorskip("numpy")
-    with pytest.raises(DataFileError, match="not the weights"):
+    with pytest.raises(DataFileError, match="does not contain the weights"):
         SentenceEncoder(tmp_path)
 
 

@@ -421,7 +421,7 @@ def test_what_furniture_holds_tells_which_is_meant(understand, text, end):
         ("put the sliced vegetables in the bowl", "say how many slices of what"),
         ("make something to eat", "can be many things"),
         ("put one slice of toast on the plate and another in the bowl", "what 'another' refers to"),
-        ("no", "names no known thing or action"),
+        ("no", "does not name a known thing or action"),
     ],
 )
 def test_what_is_not_clear_is_refused_in_plain_words(understand, text, reason):

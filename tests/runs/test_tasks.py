@@ -207,7 +207,7 @@ def test_a_damaged_task_file_says_what_is_wrong(tmp_path: Path, text: str, words
             "step_budget = 3\npaper_steps =",
             "must be at least 9, the minimum number of steps, got 3",
         ),
-        ("paper_steps =", 'step_budget = "9"\npaper_steps =', "must be a positive whole number"),
+        ("paper_steps =", 'step_budget = "9"\npaper_steps =', "must be a positive integer"),
         ("paper_steps =", 'unseen = "yes"\npaper_steps =', "must be true or false"),
         ("(exists (?", "(exist (?", "'goal': .*exist"),
         ("paper_steps =", 'constraints = ["(alwys)"]\npaper_steps =', "'constraints': .*alwys"),

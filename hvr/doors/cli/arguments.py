@@ -41,8 +41,8 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
 class ArgumentParser(argparse.ArgumentParser):
     """The parser of a command; it raises errors instead of printing usage and exiting.
 
-    The `dest` of an option is the name of the library's parameter, so that the library's errors can
-    be shown with the option's name.
+    The `dest` of an option is the name of the library's parameter, so that `with_flags` can name
+    the option in the library's errors.
     """
 
     hands_on = False
@@ -71,7 +71,7 @@ class ArgumentParser(argparse.ArgumentParser):
         return [action for action in self._actions if action.help is not argparse.SUPPRESS]
 
     def flag(self, field: str) -> str | None:
-        """Return the option or argument that sets a field, or None."""
+        """Return the name of the option or argument that sets a field, or None."""
         for action in self._actions:
             if action.dest == field:
                 long = [name for name in action.option_strings if name.startswith("--")]
@@ -79,10 +79,10 @@ class ArgumentParser(argparse.ArgumentParser):
         return None
 
     def with_flags(self, error: HvrError) -> str:
-        """Return an error's message with the name of the option instead of the field.
+        """Return an error's message with the name of the option in place of the field.
 
-        If the message does not mention the field, the option is appended. If the error names no
-        field, or no option sets it, the message is returned unchanged.
+        If the message does not mention the field, the option is appended. If no option sets the
+        field, the message is unchanged.
         """
         message = str(error)
         flag = self.flag(error.field) if error.field is not None else None
@@ -126,7 +126,7 @@ def as_path(text: str) -> Path:
 
 
 def utf8_text(text: str) -> str:
-    """Parse a text that is sent to a server or store, which must be valid UTF-8."""
+    """Parse a text that must be valid UTF-8, since it is sent to a server or store."""
     try:
         # Python represents undecodable bytes as surrogates.
         return os.fsencode(text).decode("utf-8") if re.search("[\ud800-\udfff]", text) else text
@@ -176,7 +176,7 @@ def jobs(text: str) -> int:
 
 
 def columns() -> int:
-    """Return the width of help texts: `$COLUMNS`, else the terminal's, from 60 to 100; else 80."""
+    """Return the width of help texts: `$COLUMNS` or the terminal's, from 60 to 100; else 80."""
     least, usual, most = _COLUMNS
     text = os.environ.get("COLUMNS", "")
     if text.isdecimal():
@@ -264,7 +264,7 @@ def add_engine_options(
 
 
 def engine_choice(args: argparse.Namespace) -> EngineChoice:
-    """Return the engine named by an option, else by HVR_ENGINE, else by pyproject.toml.
+    """Return the engine named by an option, or else by HVR_ENGINE, or else by pyproject.toml.
 
     If none is named, the number of jobs decides. Unless the project is trusted, engines that run
     third-party code and addresses in pyproject.toml are ignored, and a note is printed.
@@ -277,7 +277,7 @@ def engine_choice(args: argparse.Namespace) -> EngineChoice:
 
 
 def other_engine(args: argparse.Namespace) -> EngineChoice | None:
-    """Return the chosen engine, or None if it is this process; see `engine_choice`."""
+    """Return the engine of `engine_choice`, or None if the work is to be done in this process."""
     name, address = _named(args)
     if name in (None, "here") and address is None and (name == "here" or args.jobs == 1):
         return None
@@ -408,14 +408,18 @@ def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = P
 
 
 def refuse_model_options(args: argparse.Namespace, why: str) -> None:
-    """Reject model options other than `--llm`; `why` says, in the message, why no model is used."""
+    """Raise UsageError if model options other than `--llm` are given.
+
+    Args:
+        why: Why no model is used; the end of the message.
+    """
     given = next((name for name in given_model_options(args) if name != "spec"), None)
     if given is not None:
         raise UsageError(f"{given} requires a language model, but {why}", field=given)
 
 
 def given_model_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the model options of the command line, by field, without `$HVR_LIBRARY`."""
+    """Return the model options of the command line by field, without `$HVR_LIBRARY`'s library."""
     given = {field: value for field, value in vars(args).items() if field in _OPTIONS}
     if str(given.get("library")) == str(os.environ.get(_LIBRARY) or None):
         given.pop("library", None)

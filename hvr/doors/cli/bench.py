@@ -87,7 +87,7 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
 
 
 def check_report(args: argparse.Namespace) -> None:
-    """Check, before the experiments begin, that reports can be written and compared."""
+    """Raise an error if a report cannot be written or the results to compare cannot be read."""
     from hvr.bench.tables import load_results
     from hvr.doors.cli.output import check_page, check_writable
 

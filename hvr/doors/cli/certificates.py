@@ -25,7 +25,7 @@ _MORE = "no certificate: the file contains more than a plan; write the plan to a
 
 
 def check_certificate(path: Path, suite: Suite) -> None:
-    """Check in advance that a certificate can be written: it needs exactly one plan, in a file."""
+    """Raise an error if a certificate cannot be written: it needs exactly one plan, in a file."""
     check_writable(path)
     plans = [plan for job in suite.jobs for plan in job.plans]
     if len(plans) != 1:
@@ -37,7 +37,7 @@ def check_certificate(path: Path, suite: Suite) -> None:
 def certify(
     path: Path, results: Iterable[Judged], options: BatchOptions, suite: Suite
 ) -> Iterator[Judged]:
-    """Yield the only result, and write its certificate or print why there is none."""
+    """Yield the only result, and write its certificate or print why none can be written."""
     from hvr.validation.certificate import certificate_text
 
     job = suite.jobs[0]
@@ -107,7 +107,7 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
 def named_pictures(
     gantt: str | None, values: str | bool | None, html: str | None
 ) -> dict[str, Path]:
-    """Return the file to draw by option; raise a UsageError for an unsupported file extension."""
+    """Return the picture files by option; raise a UsageError for an unsupported file extension."""
     named = {"gantt": gantt, "values": values, "html": html}
     pictures = {option: Path(file) for option, file in named.items() if isinstance(file, str)}
     for option, path in pictures.items():
@@ -120,7 +120,7 @@ def named_pictures(
 
 
 def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
-    """Check, before validation, that pictures can be drawn; `pictures` maps options to files."""
+    """Raise an error if the pictures (files by option) cannot be drawn: they need one plan."""
     for option, path in pictures.items():
         check_writable(path)
         plans = sum(len(job.plans) for job in suite.jobs)

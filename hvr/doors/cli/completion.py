@@ -14,8 +14,6 @@ from hvr.values import Value
 
 
 class Option(Value):
-    """An option of a command, for completion."""
-
     names: tuple[str, ...]
     help: str
     takes_value: bool = False
@@ -220,7 +218,7 @@ def run_completion(args: argparse.Namespace) -> int:
 
 
 def places(group: Group, path: str) -> Iterator[Place]:
-    """Yield the position after a group's name, and those after each of its commands."""
+    """Yield the position after a group's name, and the positions after each of its commands."""
     commands = tuple((command.name, command.help) for command in group.commands)
     options = [Option(("--help",), "list the commands")]
     if group is HVR:

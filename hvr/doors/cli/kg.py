@@ -137,7 +137,7 @@ def _run_folder(run: Path | None) -> Path:
         if not run.is_dir():
             raise UsageError(f"--run {run}: the folder does not exist")
         if not (run / "graph").is_dir():
-            raise UsageError(f"--run {run}: not a run folder: it contains no graph")
+            raise UsageError(f"--run {run} is not a run folder: it contains no graph")
         return run
     runs = [p.parent for p in Path("runs").glob("*/graph") if p.is_dir()]
     if not runs:
@@ -146,7 +146,6 @@ def _run_folder(run: Path | None) -> Path:
 
 
 def value_text(value: object) -> str:
-    """Return a value of the graph as text for users; booleans are in lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

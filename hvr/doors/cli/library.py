@@ -38,7 +38,6 @@ def add_agent_option(parser: argparse.ArgumentParser) -> None:
 
 
 def library_path(library: Path | None) -> Path:
-    """Return the path of a library, by default of the user's own one."""
     from hvr.planning.library.library import default_path
 
     return library if library is not None else default_path()

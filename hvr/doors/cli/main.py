@@ -252,7 +252,7 @@ def _unforeseen(given: Sequence[str], error: BaseException) -> int:
 
 
 def resolve(given: Sequence[str]) -> Call:
-    """Return the command that a command line names, else the group's default, else the group."""
+    """Return the command, default command of a group, or group that a command line names."""
     words: tuple[str, ...] = (HVR.name,)
     rest = tuple(given)
     called: Command | Group = HVR

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def check_writable(path: Path) -> None:
-    """Check in advance that a path is not `-` and not a folder, and that its folder exists."""
+    """Raise an error if a path is `-` or a folder, or if its folder does not exist."""
     if str(path) == "-":
         raise UsageError("expected an output file, got '-': name a file, or /dev/stdout")
     if path.is_dir():
@@ -44,14 +44,17 @@ PAGE_ENDINGS = (".html", ".htm")
 
 
 def check_page(path: Path) -> None:
-    """Check in advance that an HTML page can be written; devices may have any name."""
+    """Raise an error unless a file with this path can be written as an HTML page.
+
+    A device such as /dev/stdout may have any name.
+    """
     check_writable(path)
     if path.suffix.lower() not in PAGE_ENDINGS and (path.is_file() or not path.exists()):
         raise UsageError(f"--html must name a {' or '.join(PAGE_ENDINGS)} file, got {path}")
 
 
 def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
-    """Reject outputs to the same file, or to a file that is also an input."""
+    """Raise UsageError if two outputs are the same file, or an output is also an input."""
     written: set[object] = set()
     for path in outputs:
         place = _place(str(path))
@@ -111,7 +114,7 @@ def show_progress(every_s: float = PROGRESS_INTERVAL_S) -> Iterator[Tell]:
     """Yield a function that shows the progress of stages on standard error.
 
     On a terminal, each stage has a bar that disappears at the end. Otherwise, as in a log or in CI,
-    a stage prints a line at its start, every `every_s` seconds, and at its end.
+    a stage prints a line at its start, at its end, and in between at least `every_s` seconds apart.
     """
     from rich.progress import Progress, TaskID, TextColumn
 

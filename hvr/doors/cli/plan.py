@@ -127,7 +127,7 @@ _ANEW = ("base_url", "timeout", "max_calls", "max_tokens", "max_dollars")
 
 
 def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
-    """Check that no option contradicts the options of the original run."""
+    """Raise UsageError if an option contradicts the options of the run to resume."""
     from hvr.runs.folder import RunState, read_status
     from hvr.runs.request import read_request, request_from_json
 
@@ -150,7 +150,6 @@ def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
 
 
 def resume_run(args: argparse.Namespace, given: Mapping[str, Any], listen: Listener | None) -> Run:
-    """Resume a run; `listen` receives events as they happen."""
     from hvr.runs.spine import resume
     from hvr.worlds.environment import names_executable
 
@@ -173,7 +172,7 @@ def _compare(
     now: Mapping[str, Any],
     then: Mapping[str, Any],
 ) -> None:
-    """Raise an error if an option differs from the original run; `keys` are its status keys."""
+    """Raise UsageError if an option differs from the original run; `keys` are its status keys."""
     for name, key in keys.items():
         given = vars(args).get("dry_run" if name == "execute" else name)
         if given is not None and now.get(key) != then.get(key):
@@ -324,7 +323,6 @@ def run_plan(args: argparse.Namespace) -> int:
 
 
 def _posing_world(args: argparse.Namespace) -> WorldFile | None:
-    """Return the world of a new run if its environment poses its own requests, else None."""
     if getattr(args, "world", None) is None or args.resume is not None:
         return None
     from hvr.knowledge.world_file import load_world

@@ -34,7 +34,7 @@ _OPTIONS = frozenset(
 
 
 def run_posed_plan(args: argparse.Namespace, world: WorldFile, options: Mapping[str, Any]) -> int:
-    """Run `hvr plan` in a world that poses its own requests, and return the exit code."""
+    """Run `hvr plan` in a world whose environment poses the requests; return the exit code."""
     _refuse_others(args, world, options)
     if args.html is not None:
         check_page(args.html)

@@ -95,7 +95,7 @@ def prepare_streams() -> None:
 
 
 def flush_streams() -> None:
-    """Flush buffered output as far as possible."""
+    """Flush buffered output, ignoring errors."""
     for name in _STANDARD[1:]:
         stream = getattr(sys, name)
         try:
@@ -174,7 +174,7 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def signals_as_exceptions() -> Iterator[None]:
-    """Turn the first signal into an exception; a second signal ends the process.
+    """Turn the first signal into KeyboardInterrupt or `Terminated`; a second ends the process.
 
     Signals that are ignored stay ignored. Outside the main thread, nothing changes.
     """
@@ -231,7 +231,7 @@ def raise_later(signalled: type[BaseException]) -> None:
 
 
 def saved_note(error: BaseException) -> str:
-    """Return the end of an error message, which says where the run is saved, or "" if it is not."""
+    """Return the end of an error message that says where the run is saved, or "" if it is not."""
     folder: Path | None = getattr(error, "folder", None)
     if folder is None:
         return ""
@@ -250,11 +250,10 @@ TERMINATED = 143
 
 
 def prepare() -> bool:
-    """Set up streams, terminal size and warnings, so that nothing disturbs the command's output.
+    """Prepare streams, terminal size and warnings, so that nothing disturbs the command's output.
 
     Returns:
-        Whether this process is hvr's own command line. In other processes, such as tests, streams
-            and signals are not changed.
+        Whether this process is hvr's own command line; others, such as tests, are left unchanged.
     """
     if sys.stdout is not sys.__stdout__:
         return False

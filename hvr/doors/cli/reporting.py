@@ -260,7 +260,6 @@ def _text(value: object, folder: Path) -> str:
 
 
 def _formats(value: object, folder: Path) -> list[str]:
-    """Return the formats in a setting as FORMAT or FORMAT=FILE; raise a TypeError for others."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list):
         raise TypeError

@@ -43,7 +43,7 @@ from hvr.worlds.facts.timed_environment import domain_environment
 
 
 def execute_solution(args: argparse.Namespace) -> int:
-    """Run `hvr solve --execute`; return 0 for a reached goal, 1 if proven unreachable, else 2."""
+    """Run `hvr solve --execute`; return 0 if the goal is reached, 1 if no plan exists, else 2."""
     if args.optimal:
         raise UsageError(
             "execution replans and does not search for optimal plans; omit this option",
@@ -252,12 +252,11 @@ def judged_by_own_goal(posed: PosedProblem, solution: Solution, meter: Meter) ->
 
 
 def run_name(args: argparse.Namespace) -> str:
-    """Return the run's name in the library: the name of its folder, or `solve` without one."""
     return args.save.name if args.save is not None else "solve"
 
 
 def authors(planner: FactPlanner) -> list[str]:
-    """Return sentences about the parts of the plans that the model did not write."""
+    """Return sentences that name the authors of the parts of plans that the model did not write."""
     assert isinstance(planner, ModelPlanner)
     return list(dict.fromkeys(line for record in planner.records for line in record.authors))
 

@@ -130,14 +130,7 @@ def _solved(asked: Sequence[SetProblem], options: SolveOptions, jobs: int) -> It
 def _results(
     folder: Path | None, options: SolveOptions, asked: Sequence[SetProblem]
 ) -> Iterator[tuple[dict[str, SetRow], Callable[[SetRow], None]]]:
-    """Open the results of a problem set; yield the existing rows, and a function to append one.
-
-    Without a folder, there are no rows, and the function does nothing.
-
-    Raises:
-        UsageError: Another process uses the folder, or it has other contents or other options.
-        DataFileError: The folder cannot be written, or a row is malformed.
-    """
+    """Open a folder's results; yield the known rows by key, and a function that appends a row."""
     if folder is None:
         yield {}, lambda _: None
         return

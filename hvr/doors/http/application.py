@@ -189,7 +189,11 @@ describes both. <code>POST /v1/jobs</code> accepts a request to be answered late
 
 
 class Metrics:
-    """Counts answers and their duration; `jobs` returns the number of jobs by state."""
+    """Counts answers and their duration.
+
+    Args:
+        jobs: Returns the number of jobs by state.
+    """
 
     def __init__(self, jobs: Callable[[], Counter[str]]) -> None:
         self._jobs = jobs
@@ -472,7 +476,6 @@ async def _not_allowed(request: Request, _: Exception) -> Response:
 async def _unless_gone(
     request: Request, work: Coroutine[Any, Any, dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the result of a coroutine; cancel it with a _GoneError if the client disconnects."""
     working, gone = asyncio.create_task(work), asyncio.create_task(_hung_up(request))
     try:
         await asyncio.wait([working, gone], return_when=asyncio.FIRST_COMPLETED)

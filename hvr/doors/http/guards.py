@@ -209,7 +209,6 @@ def chosen_token(variable: str) -> tuple[str, bool]:
 
 
 def in_address(host: str) -> str:
-    """Return a host in the form used in URLs, with brackets around an IPv6 address."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -249,7 +248,6 @@ async def listen(
 
 @contextmanager
 def _hangup_as_termination() -> Iterator[None]:
-    """Let closing the terminal end the server in the same way as SIGTERM, which uvicorn handles."""
     hangup = getattr(signal, "SIGHUP", None)  # not on Windows
     main = threading.current_thread() is threading.main_thread()
     if hangup is None or not main or signal.getsignal(hangup) is signal.SIG_IGN:

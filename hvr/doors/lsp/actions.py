@@ -79,7 +79,7 @@ def _copies(models: Models, files: Sequence[str], folder: Path) -> list[str]:
 
 
 async def run_hvr(arguments: Sequence[str], folder: str, seconds: float = _SECONDS) -> Done:
-    """Run an hvr command in a folder; it ends with the server or after `seconds`."""
+    """Run an hvr command in a folder; after `seconds`, it is stopped with code 4."""
     process = await asyncio.create_subprocess_exec(
         *supervised([sys.executable, "-m", "hvr", *arguments], memory=_MEMORY),
         cwd=folder,
@@ -193,7 +193,7 @@ class Edit(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """A titled edit; `preferred` if it is the obvious one."""
+    """A titled edit; `preferred` marks the fix that an editor applies by default."""
 
     title: str
     edits: tuple[Edit, ...]
@@ -283,7 +283,6 @@ def _keeps_types(node: List | None, line: int, start: int) -> bool:
 
 
 def _cut(tree: Tree, line: int, start: int, end_line: int, end: int) -> Edit:
-    """Return an edit that removes a range and the blanks before it, or lines left without text."""
     before, after = tree.lines[line][:start], tree.lines[end_line][end:]
     if not before.strip() and not after.strip() and end_line + 1 < len(tree.lines):
         return Edit(line, 0, end_line + 1, 0, "")

@@ -128,7 +128,7 @@ class Models:
         return None
 
     def places(self, file: str, found: Occurrence) -> Iterator[NamePlace]:
-        """Yield all occurrences of the name in all files."""
+        """Yield all occurrences of the name in the files where it has the same meaning."""
         for other in self.scope(file, found):
             for one in self.names(other).occurrences:
                 if one.identity == found.identity:
@@ -148,7 +148,7 @@ class Models:
         return found
 
     def supertypes(self, file: str) -> dict[str, set[str]]:
-        """Return the supertypes of each type, including the type itself."""
+        """Return the supertypes of each type, including the type itself and `object`."""
         parents = {d.occurrence.name: d.types for _, d in self.declared(file, Kind.TYPE)}
         result: dict[str, set[str]] = {}
         for name in parents:

@@ -564,7 +564,6 @@ async def _execute(ls: PddlServer, command: str, file: str) -> dict[str, Any]:
 
 
 async def _write_plan(ls: PddlServer, problem: str, text: str) -> str:
-    """Ask the editor to create a plan next to its problem; return its path, or "" on refusal."""
     path = Path(problem)
     target = path.with_suffix(".plan")
     number = 2

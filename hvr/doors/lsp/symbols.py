@@ -572,7 +572,6 @@ class PlanSymbols:
             )
 
     def _line(self, words: Sequence[Leaf]) -> None:
-        """Index a line of a plan, such as `7 deliver p1 l1 -> m-deliver 8 9` or `3 pick p1`."""
         if len(words) < 2 or not words[0].text.isdigit():
             return
         arrow = next((n for n, word in enumerate(words) if word.text == "->"), len(words))
@@ -592,7 +591,6 @@ def name_at(names: Names, line: int, column: int) -> Occurrence | None:
 
 
 def _typed_list(items: Sequence[Item]) -> Iterator[tuple[list[Leaf], list[Leaf]]]:
-    """Yield names of a typed list with their types, which are empty if none are given."""
     names: list[Leaf] = []
     rest = iter(items)
     for item in rest:

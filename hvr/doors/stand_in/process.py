@@ -297,7 +297,6 @@ class ClientDialogue:
         self._shown = frozenset(ids)
 
     def _reflect(self, args: dict[str, Any]) -> Any:
-        """Return the argument `rvalue`, or None; AI2-THOR's tests check the connection with it."""
         return args.get("rvalue")
 
     def _reset_filter(self, _args: dict[str, Any]) -> None:

@@ -198,10 +198,6 @@ class MetadataEncoder(ABC):
     def _object(
         self, entry: _Fields, before: tuple[_Fields, bytes, bytes] | None
     ) -> tuple[_Fields, bytes, bytes]:
-        """Return an object, its encoded fields that do not depend on the view, and all bytes.
-
-        `before` is the result for the object's earlier state, which is reused as far as possible.
-        """
         if before is not None and before[0] is entry:
             return before
         view = {name: entry[name] for name in _OF_THE_VIEW}

@@ -179,7 +179,6 @@ class _Studio:
     # Runs
 
     async def _run(self, request: Request) -> Response:
-        """Answer with a run, or without a body if it is unchanged since the last request."""
         name, seen = (request.query_params.get(key, "") for key in ("name", "seen"))
         with suppress(HvrError):
             if seen and seen == _version(self._folder.path / self._folder.resolved(f"runs/{name}")):
@@ -211,7 +210,6 @@ class _Studio:
         return folder
 
     async def _share_run(self, request: Request) -> Response:
-        """Answer with a run as one file that works offline."""
         name = request.query_params.get("run", "")
         try:
             page = await asyncio.to_thread(lambda: shared_run(self._run_folder(name)))
@@ -220,7 +218,6 @@ class _Studio:
         return _saved(page, name)
 
     async def _share(self, request: Request) -> Response:
-        """Answer with a document from the page, such as an edited plan, as one file."""
         try:
             data = json.loads(await request.body())
             title, shown = str(data["title"]), data["document"]
@@ -269,7 +266,6 @@ class _Studio:
     # Language server
 
     async def _language_server(self, socket: WebSocket) -> None:
-        """Pass messages between the page and a language server process of its own."""
         await socket.accept()
         server = await asyncio.create_subprocess_exec(
             *supervised([sys.executable, "-m", "hvr", "lsp"]),
@@ -312,7 +308,6 @@ async def _answers(server: asyncio.subprocess.Process, socket: WebSocket) -> Non
 
 
 def _version(folder: Path) -> str:
-    """Return a version mark that changes with each event of a run, and at its end."""
     parts = []
     for name in (STATUS_FILE, "trace.jsonl", LOCK_FILE):
         with suppress(OSError):
@@ -326,7 +321,6 @@ def _refused(error: HvrError) -> Response:
 
 
 def _saved(page: str, name: str) -> Response:
-    """Return a page as a download, under a file name that every system accepts."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60] or "hvr"
     headers = {
         "content-disposition": f'attachment; filename="{plain}.html"',

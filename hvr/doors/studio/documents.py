@@ -160,7 +160,7 @@ def _evidence(verdict: PlanVerdict) -> Iterator[Sequence[str]]:
 
 
 def outline(document: Mapping[str, Any]) -> str:
-    """Return a document as plain text, for browsers without JavaScript; of a report, its tables."""
+    """Return a document as plain text, for browsers without JavaScript; a report as its tables."""
     if document["kind"] == "run":
         story = document["story"]
         marks = {True: "ok", False: "!!"}
@@ -227,7 +227,6 @@ def bench_document(folder: ServedFolder, name: str, earlier: str = "") -> dict[s
 def _board(
     folder: Path, manifest: Mapping[str, Any], results: Sequence[CellResult]
 ) -> dict[str, Any]:
-    """Return the progress of a bench: cells, cost, time left, and failures by cause."""
     start = manifest["starts"][-1] if manifest["starts"] else {}
     total = start.get("cells")
     running = is_locked(folder / "bench.lock")
@@ -252,7 +251,7 @@ def _board(
 
 
 def _seconds_left(folder: Path, began: str, cells: int) -> float | None:
-    """Estimate the time for the cells still to do from the mean speed; None if unknown."""
+    """Estimate the time for the remaining cells from the mean speed; None if it is unknown."""
     try:
         start = datetime.fromisoformat(began).timestamp()
     except ValueError:
@@ -415,7 +414,6 @@ def shared_run(folder: Path) -> str:
 
 
 def _data(document: Mapping[str, Any]) -> str:
-    """Encode a document as JSON that cannot end the HTML element around it."""
     text = json.dumps(document, ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

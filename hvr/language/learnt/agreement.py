@@ -83,7 +83,7 @@ class EndStates:
         return frozenset(map(_predicate, parts))
 
     def entails(self, one: Goal, other: Goal) -> bool:
-        """Return whether one goal entails another; False if hvr cannot decide it."""
+        """Return whether reaching `one` also reaches `other`; False if hvr cannot decide it."""
         if one.stages == other.stages:
             return True
         if any(s.constraints for s in other.stages) and _kept(one) != _kept(other):
@@ -100,7 +100,7 @@ class EndStates:
             earlier = self._conjunction(stage, f"a{number}")
             stronger.types |= earlier.types
             stronger.parts += [part for part in earlier.parts if self._lasts(part)]
-        held = {_canonical(part) for part in [*stronger.parts, *self._follows(stronger)]}
+        held = {_canonical(part) for part in [*stronger.parts, *self._consequences(stronger)]}
         fitting = [
             [
                 t
@@ -121,8 +121,7 @@ class EndStates:
             for binding in (dict(zip(names, way, strict=True)) for way in product(*fitting))
         )
 
-    def _follows(self, conjunction: _Conjunction) -> Iterator[Expression]:
-        """Yield the consequences of a conjunction: an object heated in a microwave is cooked."""
+    def _consequences(self, conjunction: _Conjunction) -> Iterator[Expression]:
         types = {**self._types, **conjunction.types}
         for part in conjunction.parts:
             if not isinstance(part, Atom):
@@ -261,7 +260,7 @@ def agreed(
 
 
 def marked(goal: Goal, p: float, head: str) -> Goal:
-    """Return the goal with the learnt reader as its reader, and a note with the probability."""
+    """Return a goal that names the learnt reader as its reader and its probability in a note."""
     note = f"read by the learnt reader, {100 * p:.0f} % sure"
     return goal.replace(notes=(note, *goal.notes), reader=f"learnt {head}")
 

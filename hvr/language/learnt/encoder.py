@@ -38,10 +38,10 @@ class WordPieces:
         self._numbers = {piece: number for number, piece in enumerate(lines)}
         missing = [mark for mark in (_UNKNOWN, _BEGIN, _END) if mark not in self._numbers]
         if missing:
-            raise DataFileError(f"{vocabulary}: not a vocabulary: {missing[0]} is missing")
+            raise DataFileError(f"{vocabulary} is not a vocabulary: {missing[0]} is missing")
 
     def numbers(self, text: str) -> list[int]:
-        """Return the first `MAX_PIECES` piece ids of a sentence, with the begin and end marks."""
+        """Return at most `MAX_PIECES` piece ids of a sentence, with the begin and end marks."""
         pieces = [piece for word in _words(text) for piece in self._pieces(word)]
         marked = [_BEGIN, *pieces[: MAX_PIECES - 2], _END]
         return [self._numbers[piece] for piece in marked]
@@ -137,7 +137,7 @@ class SentenceEncoder:
         return self._layers[number]
 
     def states(self, text: str, layers: int = LAYERS) -> Array:
-        """Return the piece vectors of a sentence after a number of layers."""
+        """Return the vectors of a sentence's pieces after the first `layers` layers."""
         states = self.embedded(text)
         for number in range(layers):
             states = transformed(states, self.layer(number))
@@ -233,5 +233,7 @@ def _mapped(path: Path, np: Any) -> dict[str, Array]:
                 begin, end = about["data_offsets"]
                 tensors[name] = data[begin:end].view(np.float32).reshape(about["shape"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataFileError(f"{path}: not the weights of an encoder: {error}") from error
+        raise DataFileError(
+            f"{path} does not contain the weights of an encoder: {error}"
+        ) from error
     return tensors

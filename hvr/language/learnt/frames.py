@@ -40,7 +40,11 @@ class Frame:
     """A request in terms of ontology classes.
 
     Args:
+        kind: One of `KINDS`.
+        thing: Class of the object.
+        place: Class of the destination, if any.
         carrier: Class of the dish that holds the object at its place (only for "stack").
+        sliced: Whether slices of the object are meant.
     """
 
     kind: str
@@ -77,7 +81,7 @@ def meaning_of(frame: Frame, text: str, taxonomy: Taxonomy) -> Meaning:
 
 
 def states_of(ontology: Ontology) -> frozenset[str]:
-    """Return the predicates for states of objects that frames put somewhere."""
+    """Return the predicates of the states that a frame can request together with a place."""
     verbs = (learnt_verb(ontology, kind) for kind in sorted(PLACING - ONLY_PLACING))
     return frozenset(
         name
@@ -153,14 +157,13 @@ class Mentions:
         self._longest = max(map(len, self._owners), default=0)
 
     def marks(self, numbers: Sequence[int]) -> Array:
-        """Return an array of shape (pieces, classes + 1) with how strongly each piece names each
-        class.
+        """Return an array of shape (pieces, classes + 1): how strongly each piece names each class.
 
         Longer labels take precedence, from left to right. If several classes have the same label,
         each gets an equal share. The last column is for pieces that name no class.
 
         Args:
-            numbers: The piece ids of a sentence.
+            numbers: The piece ids of the sentence.
         """
         marks = self._np.zeros((len(numbers), self._width), self._np.float32)
         start = 0
@@ -191,7 +194,7 @@ def grams(text: str) -> list[str]:
 
 
 def shares(rarity: Sequence[float]) -> Array:
-    """Return the unit vector of weights for n-grams with these inverse document frequencies."""
+    """Scale the inverse document frequencies of n-grams to a unit vector of weights."""
     np = load("numpy", "numpy", EXTRA)
     weights = np.asarray(rarity, np.float32)
     return weights / max(1e-6, float(np.linalg.norm(weights)))

@@ -66,9 +66,12 @@ SHIPPED = Path(__file__).resolve().parent / "head.npz"
 
 @dataclass(frozen=True)
 class FrameScores:
-    """Log probabilities of each kind and of whole and sliced objects, and class scores per slot.
+    """Scores of the values of each slot for one sentence.
 
-    The last score of a slot stands for no class.
+    Args:
+        kind: Log probability of each of `KINDS`.
+        sliced: Log probabilities of whole and of sliced objects.
+        pointers: By slot, a score for each class and, last, for no class.
     """
 
     kind: Array
@@ -103,7 +106,7 @@ class Head:
                 *(self.weights[f"gram.{part}"] for part in ("rarity", "table", "bias")),
             )
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise DataFileError(f"{path}: not the head of a learnt reader: {error}") from error
+            raise DataFileError(f"{path} is not the head of a learnt reader: {error}") from error
         self.digest = hashlib.sha256(data).hexdigest()[:12]
         """Digest that identifies the head in recorded runs."""
         self.about: Mapping[str, Any] = about
@@ -164,7 +167,10 @@ class Head:
 
 
 def split(scores: Array, classes: int) -> dict[str, Array]:
-    """Split score rows into kinds, 'sliced' and, for each slot, the classes and 'none'."""
+    """Split rows of scores by slot: `kind`, `SLICED`, and each of `POINTERS`.
+
+    The scores of a pointer are for each of the `classes` and, last, for no class.
+    """
     widths = {"kind": len(KINDS), SLICED: 1, **dict.fromkeys(POINTERS, classes + 1)}
     ends = list(accumulate(widths.values()))
     return {
@@ -252,7 +258,7 @@ class Space:
         self._cut = frozenset(c for c, k in pairs if k and taxonomy.pieces(c))
 
     def ranked(self, scores: FrameScores, here: frozenset[str]) -> list[ScoredFrame]:
-        """Return the frames, most likely first; only with classes of `here` if so restricted."""
+        """Return the frames, most likely first; `here` are the classes of the scene."""
         if not self._restricted:
             here = frozenset(self._classes)
         fills = {slot: list(self._filled(scores.pointers[slot], slot, here)) for slot in POINTERS}
@@ -328,9 +334,10 @@ class Reading:
     """A reading of a request by the learnt reader.
 
     Args:
+        frame: The frame of the goal or, without a goal, one that was rejected.
         goal: The goal in the scene; None if no likely frame is possible in the scene.
         p: Probability that the frame is right.
-        refusal: Why the most likely frame is impossible; empty if it is possible.
+        refusal: Why a more likely frame was rejected; empty if none was.
         whole: Whether the goal accounts for every content word, and every state in it is named.
     """
 

@@ -172,8 +172,8 @@ class WrittenThing:
     Args:
         kinds: Acceptable kinds, in order of preference.
         every: Whether the name stands for all objects of the kinds rather than for one of them.
-        apart: Whether a place must differ from the places of all other names; portable objects
-            always must.
+        apart: Whether the object must differ from those of all other names; portable ones always
+            must.
         where: Literals that must hold initially for the objects that the name stands for.
     """
 
@@ -189,6 +189,7 @@ class GoalAnswer:
     """A goal as the model wrote it.
 
     Args:
+        stages: Literals to achieve, one group per stage.
         always: Literals that must hold throughout the plan.
         once: Literals that may become true at most once.
         never_two: Predicates that must never hold for two objects at the same time.

@@ -45,7 +45,7 @@ class CheckedGoal:
 
 
 def check_goal(answer: GoalAnswer, words: GoalVocabulary) -> CheckedGoal:
-    """Resolve the names of a goal and collect its problems."""
+    """Resolve the names of a goal, and collect the error messages about it."""
     checker = _Checker(words)
     for thing in answer.things:
         checker.declare(thing)
@@ -337,7 +337,6 @@ class _Writer:
         parts: Sequence[tuple[GoalLiteral, Mapping[str, str]]],
         known: Sequence[str] = (),
     ) -> list[str]:
-        """Return the PDDL of literals, quantified over the names in `order` from the outside in."""
         open_ = [n for n in order if not self._fixed(n) and n not in known]
         if not open_:
             return [self._text(literal, meant) for literal, meant in parts]

@@ -364,10 +364,7 @@ class GoalPolicy(SymbolicPolicy):
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan for a stage, or the last plan if stage and facts are the same.
-
-        See `SymbolicPolicy.plan` for the errors.
-        """
+        """Return a plan for a stage, or the last plan if the stage and the facts are the same."""
         if self._ready is not None:
             known, seen, planned = self._ready
             if (known, seen.facts, seen.avoided) == (stage, inventory.facts, inventory.avoided):

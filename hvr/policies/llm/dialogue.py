@@ -286,7 +286,7 @@ def numbered_steps(block: Sequence[GroundAction]) -> str:
 
 
 def planned_steps(blocks: Sequence[AABlock]) -> str:
-    """Return the planned steps, grouped by macro action, as prompt text."""
+    """Return the planned steps by macro action as prompt text; `nothing` without steps."""
     lines = [
         f"{i}. {b.macro.name}: {' '.join(map(_written, b.actions))}"
         for i, b in enumerate(blocks, start=1)

@@ -83,10 +83,7 @@ class KnownNames:
 
 
 def split_instance(text: str) -> tuple[str, int | None]:
-    """Split a name into words and number: `Mug_1`, `mug 1` and `mug-1` become mug and 1.
-
-    The number is None if there is none.
-    """
+    """Split a name into words and number: `Mug_1` into Mug and 1, `mug` into mug and None."""
     match = _INSTANCE.fullmatch(text.strip())
     if match is None:
         return text.strip(), None

@@ -278,7 +278,7 @@ def constraints_in(task: Task, texts: Iterable[str]) -> Constraints:
 def broken_constraints(
     state: State, actions: Sequence[GroundAction], kept: Constraints
 ) -> tuple[tuple[int, Trajectory], ...]:
-    """Return each 1-based step number with a constraint that the step violates.
+    """Return (1-based step, constraint) for each constraint that a step violates.
 
     `kept` are the constraints in force in `state`. Inapplicable steps are skipped.
     """

@@ -371,7 +371,6 @@ class WorldForms:
 
     @cached_property
     def _direct(self) -> Mapping[str, set[tuple[str, ...]]]:
-        """Unconditionally added facts by predicate, and initial facts of these predicates."""
         # Describe a predicate that some action adds unconditionally, such as a place, by these
         # facts. Pieces of a cut thing only inherit its place, and would blur which places exist.
         rows: dict[str, set[tuple[str, ...]]] = {}

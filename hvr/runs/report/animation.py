@@ -60,7 +60,6 @@ def state_marks(shape: Shape, sheet: Drawing) -> Iterator[tuple[str, Mark]]:
 def _door(
     corners: tuple[float, float, float, float], sheet: Drawing
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the line of an open door, on the side of the box that faces the room's centre."""
     x0, y0, x1, y1 = corners
     dx, dy = sheet.width / 2 - (x0 + x1) / 2, sheet.height / 2 - (y0 + y1) / 2
     wide, deep = max(x1 - x0, 1.0), max(y1 - y0, 1.0)
@@ -124,8 +123,6 @@ def _parts(fact: str) -> tuple[str, str, str]:
 
 
 class _Room:
-    """The objects of a room as they change during a run."""
-
     def __init__(self, story: Story) -> None:
         assert story.before is not None
         self._before = story.before
@@ -262,8 +259,6 @@ _COLOURS = {"ok": "#1a7f37", "bad": "#b3261e", "quiet": "#6e7781", "title": "#24
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of text with its style class, shown once `done` steps are completed."""
-
     text: str
     look: str
     done: int
@@ -425,8 +420,6 @@ def _appears(number: int, length: float) -> str:
 
 
 class _Times:
-    """The times of an animation's frames, as fractions of its length."""
-
     def __init__(self, rows: Sequence[_Row], rooms: int, length: float) -> None:
         self.length = length
         at = [
@@ -436,10 +429,7 @@ class _Times:
         self.starts[0] = 0.0
 
     def animate(self, kind: str, values: Sequence[str], *, jump: bool, **more: str) -> str:
-        """Return an SVG animation with one value per frame; empty if the value never changes.
-
-        With `jump`, the value changes at once instead of gradually.
-        """
+        """Return an SVG animation with one value per frame; '' if the value never changes."""
         if len(set(values)) < 2:
             return ""
         shown, times = [values[0]], [0.0]
@@ -466,8 +456,6 @@ class _Times:
 
 
 class _Things:
-    """The objects that a run moves or changes, which are drawn over the unchanging floor plan."""
-
     def __init__(self, plans: Sequence[FloorPlan], sheet: Drawing, times: _Times) -> None:
         self._sheet, self._times = sheet, times
         rooms = [{shape.name: shape for shape in plan.shapes} for plan in plans]

@@ -119,7 +119,7 @@ def page(title: str, body: str, *, styles: Sequence[str] = (), script: str = "")
 
 
 def fill(package: str, name: str, **markup: str) -> str:
-    """Replace each `$name` in a skeleton file by markup, in which `$` has no special meaning."""
+    """Replace each `$name` in a skeleton file with markup, in which `$` has no special meaning."""
     return Template(asset(package, name)).substitute(markup)
 
 

@@ -61,8 +61,7 @@ _STYLE = (
 
 
 def draw_curves(curves: Sequence[Curve], title: str, timeline: Timeline | None = None) -> str:
-    """Return a chart of the changing fluents, each with its minimum and maximum, as an SVG
-    document.
+    """Return a chart of the changing fluents, with their ranges, as an SVG document.
 
     At most `MAX_CURVES` are drawn; if no fluent changes, constant ones are. Instantaneous effects
     are dashed lines, and inexact values are bands. Dotted lines mark starts and ends of steps, a

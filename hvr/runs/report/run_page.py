@@ -174,9 +174,6 @@ def expected_changes(folder: Path, steps: Iterable[_Done]) -> Mapping[int, Chang
 
     Each plan starts from its problem file, updated by unexpected facts observed after each step.
     Steps are omitted if the files do not match the trace, for example in runs of older versions.
-
-    Args:
-        folder: The run folder, with `domain.pddl`, `problem.pddl`, `problem-2.pddl`, …
     """
     expected: dict[int, Changes] = {}
     for plan, group in groupby(steps, key=lambda step: step.plan):

@@ -139,9 +139,6 @@ class ErrorModel:
 def read_spec(spec: str) -> tuple[ErrorModel, int | None]:
     """Parse a specification such as `scripted:error=0.3,improve=0.7`.
 
-    Args:
-        spec: `scripted`, optionally followed by a colon, fields of `ErrorModel`, and `seed`.
-
     Returns:
         The error model, and the seed or None.
 
@@ -364,7 +361,6 @@ def _parts(
     objects: PromptObjects,
     failed: int,
 ) -> list[_Part]:
-    """Align written and true steps; the failed step matches only if it is identical."""
     mine = [
         step if number == failed else _meant(step, true, objects)
         for number, step in enumerate(written, start=1)

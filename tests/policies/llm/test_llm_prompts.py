@@ -115,7 +115,7 @@ def test_the_names_that_are_known_are_told(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match="no such folder of prompts"):
+    with pytest.raises(DataFileError, match="no such prompt folder"):
         load_prompts(tmp_path / "missing")
 
 

@@ -327,13 +327,10 @@ _LETTERS = {"r": Effect.READS, "w": Effect.WRITES, "d": Effect.DESTROYS}
 
 
 def ask_effects(world: WorldFile, tools: Sequence[ToolSchema]) -> bool:
-    """Ask the user about tools with unknown effects, and save the answers.
+    """Ask the user about tools with unknown effects, and save the answers; return whether any.
 
-    Tools are grouped by the effect that their names suggest. The user can confirm a whole group, or
-    answer for each tool separately.
-
-    Returns:
-        Whether any answer was saved.
+    Tools are grouped by the effect that their names suggest. The user can confirm a group, or
+    answer for each tool.
     """
     from hvr.tools.calling.worlds import remember_effects
 

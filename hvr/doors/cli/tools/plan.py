@@ -196,7 +196,6 @@ def given_values(
 
 
 def values_text(values: Mapping[str, Any]) -> str:
-    """Return values on one line, with secrets redacted."""
     from hvr.tools.calling.log import redacted
 
     plain: Any = redacted(dict(values))
@@ -358,7 +357,7 @@ def _by_rules(opened: OpenedRequest, beside: Mapping[str, Any], tool: str = "") 
 
 
 def _opinion(opened: OpenedRequest, decisions: Path | None) -> TurnDecision | None:
-    """Return the decision learnt from a file; None without one, or if no better than chance."""
+    """Return the decision of a learnt model about the next move; None without a useful model."""
     named = opened.world.tools.get("decisions")
     path = opened.world.folder / named if decisions is None and named else decisions
     if path is None:

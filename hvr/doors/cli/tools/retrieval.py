@@ -196,7 +196,7 @@ def _config(args: argparse.Namespace) -> RetrieverConfig:
 
     made = {"own": own, "paper": paper}
     if args.settings not in made:
-        raise UsageError(f"unknown settings {args.settings!r}: use own or paper")
+        raise UsageError(f"unknown settings {args.settings!r}: expected 'own' or 'paper'")
     config = replace(made[args.settings](), layer=args.layer, encoder=args.encoder, seed=args.seed)
     return config if args.epochs is None else replace(config, epochs=args.epochs)
 

@@ -55,10 +55,7 @@ def at_start(text: str) -> Order | None:
 
 
 def is_whole(text: str) -> bool:
-    """Return whether fewer than three words follow the first parenthesis of a line.
-
-    The result is True for a line without parentheses.
-    """
+    """Return whether fewer than three words follow the first parentheses of a line."""
     text = unlabelled(text)
     group = _GROUP.match(text)
     tail = _COMMENT.sub("", text[group.end() :]) if group else ""
@@ -100,8 +97,9 @@ def in_line(text: str) -> list[Order]:
 
 
 def in_prose(text: str) -> list[Order]:
-    """Return the actions in running text that are written like calls with a numbered object, such
-    as `mug-1`; used as a last resort.
+    """Return the actions in running text; used as a last resort.
+
+    They must be written like calls with a numbered object, such as `mug-1`.
     """
     calls = (_group(group, strict=True) for group in _GROUP.finditer(text))
     return [o for o in calls if o is not None and any(map(INSTANCE.fullmatch, o[1]))]

@@ -106,8 +106,6 @@ _ASIDES = frozenset({"thought", "thoughts", "observation", "comment", "remark"})
 
 @dataclass
 class _Block:
-    """Lines that may be a plan; `headed` says whether a heading announces a plan."""
-
     headed: bool
     lines: list[Line] = field(default_factory=list)
     has_actions: bool = False
@@ -310,7 +308,7 @@ def read_exact_actions(
 
 
 def mark_actions(text: str, arities: Mapping[str, int], objects: Container[str]) -> str:
-    """Mark the actions in exact notation, so that the English parser reads them as imperatives.
+    """Mark the actions in exact notation, so that `read_actions` reads them as actions.
 
     `arities` gives the number of arguments of each action.
     """

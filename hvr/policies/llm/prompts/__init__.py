@@ -124,7 +124,7 @@ def load_prompts(
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise DataFileError(f"{folder}: no such folder of prompts")
+        raise DataFileError(f"no such prompt folder: {folder}")
     for path in sorted(folder.glob("*.txt")):
         if path.stem not in STRUCTURED_NAMES:
             known = ", ".join(STRUCTURED_NAMES)

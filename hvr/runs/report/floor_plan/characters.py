@@ -164,10 +164,7 @@ class _Canvas:
                     return
 
     def write(self, shape: Shape) -> None:
-        """Write the object's name, or else its type, in the free row nearest to its middle.
-
-        Nothing is written if neither fits.
-        """
+        """Write the object's name, or else its type, near its middle, if there is room for it."""
         columns, rows = self.area(shape)
         for text in (shape.name, shape.object_type):
             if len(text) > len(columns):

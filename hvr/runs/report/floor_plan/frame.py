@@ -165,7 +165,6 @@ def _paint(image: Image, view: _View, thing: _Thing) -> None:
 
 
 def _paint_state(image: Image, view: _View, objects: Iterable[Mapping[str, Any]]) -> None:
-    """Paint a red dot on objects that are switched on, and a black frame around open ones."""
     for entry in objects:
         if not (entry.get("isToggled") or entry.get("isOpen")):
             continue
