@@ -275,11 +275,7 @@ _UNREADABLE = (
 
 
 def record_bench(folder: Path, cells: Sequence[Cell], file: Path) -> int:
-    """Write the prompts, answers and planner results of a bench to a ZIP file.
-
-    Returns:
-        The number of transcripts.
-    """
+    """Write prompts, answers and planner results to a ZIP file; return the transcript count."""
     paths = sorted((folder / _FOLDER).glob("*.jsonl"))
     kept = [path for path in paths if not path.stem.endswith("-aside")]
     with writing(file), zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -355,10 +355,7 @@ def expanded_plan_verification(verified: int, total: int) -> float:
 def macro_plan_verification(check: MacroCheck | None) -> float | None:
     """Return MPV: the share of macro actions before the first inapplicable one (paper, 4.1).
 
-    It is computed once before and once after correction.
-
-    Returns:
-        A share from 0 to 1; 0 for an empty macro plan; None if there is no macro plan (without H).
+    MPV is 0 for an empty macro plan, and None without a macro plan (settings without H).
     """
     if check is None:
         return None

@@ -53,7 +53,6 @@ class Progress:
 
     Args:
         done: Number of cells with a result, including those from earlier runs.
-        total: Number of cells.
         resumed: Number of cells finished in earlier runs.
         result: Result of the cell that has just ended; None at the start.
     """

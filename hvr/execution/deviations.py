@@ -77,7 +77,6 @@ class Deviation(Value):
     """A difference between the predicted and the observed outcome of a step.
 
     Args:
-        kind: The category of the deviation.
         side: Whether a precondition (pre) or a postcondition (post) was violated.
         literals: PDDL literals that should hold but do not. Empty only if the environment refused
             an action whose preconditions held.

@@ -46,8 +46,6 @@ class PlanReady(Value):
     """A plan was found and validated.
 
     Args:
-        plan: The plan.
-        report: The result of validating it.
         objects: Names of the objects in the planning problem.
         first_step: Number of the plan's first step in the run.
         seconds: Wall time of planning and validation.
@@ -90,14 +88,12 @@ class StepDone(Value):
 
     Args:
         number: 1-based number of the step in the run.
-        action: The action of the step.
         block: Index of the step's block in the plan.
         success: Whether the environment reported success.
         error: The environment's error message; empty on success.
         difference: Facts that differ from the prediction.
         sent: Actions sent to the environment, in the environment's notation.
         failures: Deviations found in this step; no two explain the same fact.
-        sounds: Sounds that were heard.
         not_seen: Effects that are believed but were not seen.
         looks: Number of additional observations.
         changed: Literals that became true in this step; only in PDDL worlds.

@@ -480,11 +480,7 @@ class SceneMonitor(PlanMonitor):
         return not_applicable(number, action, observed)
 
     def resumed(self, differing: Difference) -> Validator:
-        """Return a validator that continues from the observed state.
-
-        Args:
-            differing: Difference from the expected state; its missing `near` facts do not hold.
-        """
+        """Return a validator from the observed state without the missing `near` facts."""
         lost = {atom for atom in differing.missing if atom.predicate == "near"}
         task, state = self.ahead(self.task.state(self.observed - lost))
         return Validator(task, state=state)

@@ -105,11 +105,7 @@ class SoundKind(StrEnum):
 
 
 class AudioEvent(Value):
-    """A sound that the robot hears.
-
-    Args:
-        object_type: AI2-THOR type of the object that makes it.
-    """
+    """A sound that the robot hears, made by an object of an AI2-THOR type."""
 
     noise: SoundKind
     object_type: str
@@ -186,7 +182,6 @@ class Observed:
         whole: Receptacles whose whole contents are seen now.
         last_seen: Last step before this one in which each object was seen.
         success: Whether the environment reported success.
-        error: The environment's error message.
         gained: New atoms about objects outside the plan.
         lost: Atoms about objects outside the plan that no longer hold.
         unmet: Precondition literals of a failed action that do not hold in `atoms`.

@@ -138,10 +138,7 @@ class NoiseFilter:
     ) -> tuple[View, int]:
         """Observe until all surprises are decided, or at most `MAX_LOOKS` times.
 
-        Undecided surprises are rejected.
-
-        Returns:
-            The view, and the number of further observations.
+        Undecided surprises are rejected. Returns the view and the number of further observations.
         """
         ballot = _Ballot(expected, first)
         if ballot.open or self._told:
@@ -511,7 +508,7 @@ class Perception:
         return Percept(self.scene, seen, whole, earlier.last_seen, heard, looks, found)
 
     def revise(self, added: Iterable[Atom], deleted: Iterable[Atom]) -> None:
-        """Change the believed state of unseen objects."""
+        """Make atoms true (`added`) and false (`deleted`) in the belief about unseen objects."""
         earlier = self.scene
         scene = predict(earlier, added, deleted, self.names, self._fields)
         self._belief = replace(self._belief, scene=scene)

@@ -261,7 +261,7 @@ class RecoveryProgress:
             self.listen(Recovery(use.strategy, use.reason, "failed", use.step))
 
     def least_tried(self, names: tuple[str, ...], impasse: Impasse) -> tuple[str, ...]:
-        """Return the strategies sorted by how often they were used for the impasse's step."""
+        """Return the strategies, those used least often for the impasse's step first."""
         return tuple(sorted(names, key=lambda name: self._tried[name, impasse.action]))
 
     def count_use(self, name: str, impasse: Impasse) -> None:

@@ -507,11 +507,7 @@ class World:
         self.graph.notice(step, _notes(failures))
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look for objects without a known place, or check `everything`.
-
-        Returns:
-            Names of the objects that were found, or whose state differs from the belief.
-        """
+        """Look for lost objects, or check `everything`; return those found or unlike the belief."""
         if not self.perception.lost and not everything:
             return ()
         things = self.perception.look_around(step)

@@ -99,11 +99,7 @@ _NAMED = 2
 
 @dataclass(frozen=True)
 class _Change:
-    """A literal that a step changed.
-
-    `readers` are the later steps that read it before it changes back; the number of steps stands
-    for the goal.
-    """
+    """A changed literal; `readers` are the steps that read it (the goal: the number of steps)."""
 
     bit: int
     value: bool

@@ -55,7 +55,7 @@ _PLACE = re.compile(r"\b(before|after)\s+(?:step\s*)?(\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class MissingSteps:
-    """Steps that a model reports as missing before step `index`; `text` is the model's wording."""
+    """Steps reported as missing before the 1-based step `index`, or anywhere if it is None."""
 
     text: str
     actions: tuple[GroundAction, ...] = ()
@@ -151,7 +151,7 @@ class ProvenOpinion:
     Args:
         plan: Plan after the changes.
         removed: 1-based numbers of the removed steps in the judged plan.
-        inserted: Inserted steps, each after the 1-based number of the step that follows it.
+        inserted: Pairs of the 1-based number of the following step, and the inserted step.
         rejected: Reasons why the other parts of the opinion were rejected.
     """
 
@@ -166,7 +166,7 @@ Measure = tuple[int, int]
 
 
 def measure(start: State, plan: Sequence[GroundAction]) -> Measure:
-    """Return failing steps plus unmet parts of the goal, then all steps; smaller is better."""
+    """Return (failing steps + unmet parts of the goal, number of steps); less is better."""
     trace = ExecutionTrace.of(start, plan)
     unmet = unmet_parts(start.task.goal, trace.marks[-1])
     return len(trace.failing) + unmet, len(plan)
@@ -203,9 +203,9 @@ def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> Prove
 def with_steps(
     plan: Sequence[GroundAction], inserted: Sequence[tuple[int, GroundAction]]
 ) -> list[tuple[int, GroundAction]]:
-    """Merge a plan with `inserted` steps, each preceded by the index of the step that follows it.
+    """Merge a plan with steps to insert, given as pairs (index of the following step, step).
 
-    Returns all steps, preceded by their index in the plan, or -1 if inserted.
+    Returns pairs (index in `plan`, or -1 if inserted; step).
     """
     merged: list[tuple[int, GroundAction]] = []
     waiting = list(inserted)
@@ -332,7 +332,7 @@ class JudgeRound(JsonObject):
 
     Args:
         by: Judge of the round: `symbolic`, or the name of the model.
-        inserted: Inserted steps, each after the 1-based number of the step that follows it.
+        inserted: Pairs of the 1-based number of the following step, and the inserted step.
     """
 
     json_shape = "*"

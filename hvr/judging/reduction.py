@@ -92,13 +92,10 @@ class RelaxedSteps:
         self.other_effects = [RelaxedEffects(operator, read) for operator in others]
 
     def forced(self, bits: int) -> Decided | None:
-        """Decide which steps all solutions keep or drop, as far as the relaxation shows.
+        """Decide which steps all solutions keep or drop; return None if the goal is unreachable.
 
         A step is kept if the relaxed plan cannot reach the goal without it, and dropped if it
         cannot reach the goal with it.
-
-        Returns:
-            The decisions; None if the goal is unreachable.
         """
         kept: set[int] = set()
         dropped: set[int] = set()
@@ -305,7 +302,7 @@ class Reduction:
             reaches the goal.
         alternatives: Other sets of steps that may be left out at the same cost with the same
             insertions, but not all if there are many.
-        inserted: Inserted operators in order, each after the index of the step that follows it.
+        inserted: Pairs (index of the following step, inserted operator), in order.
     """
 
     kept: tuple[int, ...] | None
@@ -410,7 +407,6 @@ class _Search:
     # Before the search --------------------------------------------------------------------------
 
     def _live(self) -> list[int]:
-        """Return, for each position, the bits that later steps or the goal read."""
         count = len(self.operators)
         mask = self.task.goal.mentioned()
         masks = [mask] * (count + 1)
@@ -490,7 +486,6 @@ class _Search:
         cost: tuple[int, int],
         parent: _Parent,
     ) -> None:
-        """Record a path to a state, unless the goal is unreachable from that state."""
         bits, values = mark
         # A literal that must hold here is missing.
         if self.true[place] & ~bits or self.false[place] & bits:

@@ -72,10 +72,7 @@ class Estimate:
 
 
 class Bound:
-    """Lower bounds on the insertions needed from states before a plan's steps.
-
-    `work` counts the conditions tested.
-    """
+    """Lower bounds on the insertions that a plan needs; `work` counts the conditions tested."""
 
     def __init__(
         self,

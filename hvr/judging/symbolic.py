@@ -42,7 +42,7 @@ _WHY = "the plan without it is valid and no worse"
 def judge_by_checking(validator: Validator, plan: Sequence[Step], *, exact: int) -> PlanVerdict:
     """Judge a plan by validating it repeatedly with steps left out; see `judge`.
 
-    This is for plans whose validity depends on more than executing their steps.
+    It is for plans with concurrent steps, preferences, constraints or a metric.
     """
     actions = tuple([action_of(step) for step in plan])
     report = validator.check(plan)

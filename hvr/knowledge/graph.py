@@ -423,10 +423,7 @@ class KnowledgeGraph:
         self._save(serialize(quads, format=RdfFormat.TRIG, prefixes=PREFIXES), target)
 
     def rdflib_graph(self) -> rdflib.Graph:
-        """Return the graph as an rdflib graph over the same store.
-
-        Changes made through rdflib are not written to the folder.
-        """
+        """Return an rdflib graph over the same store; its changes do not reach the folder."""
         import rdflib
         from oxrdflib import OxigraphStore
         from rdflib.graph import DATASET_DEFAULT_GRAPH_ID

@@ -99,10 +99,7 @@ def replayed(spec: str) -> Path | None:
 
 @dataclass(frozen=True)
 class SharedLimits:
-    """Limits shared by several models, threads or processes.
-
-    The file `sent` records the requests of the last minute for the shared rate limit.
-    """
+    """Limits shared by several models or processes; `sent` records the last minute's requests."""
 
     budgets: tuple[Budget, ...] = ()
     sent: Path | None = None

@@ -125,11 +125,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
 
 def seconds_of(text: str, unit: float = 1.0) -> float | None:
-    """Convert a duration in units of `unit` seconds to seconds.
-
-    Returns:
-        Seconds; None if the text is malformed, negative or longer than a month.
-    """
+    """Convert a duration in units of `unit` seconds to seconds; None if invalid or over a month."""
     try:
         seconds = float(text) * unit
     except ValueError:

@@ -47,8 +47,8 @@ class Meter(Layer):
     """A layer that counts calls and usage; answers from hvr's cache are counted separately.
 
     Args:
-        aside: Function that returns the usage of earlier attempts of the run whose exchanges are
-            not in its transcript.
+        aside: Function that returns the usage of earlier attempts that is not in the run's
+            transcript.
     """
 
     def __init__(self, model: Model, aside: Callable[[], Totals] = Totals) -> None:
@@ -81,10 +81,7 @@ class Meter(Layer):
             self.totals = self.totals.plus(outcome.usage)
 
     def spent(self, seconds: float | None = None) -> MeteredUse:
-        """Return the usage so far, with the wall time `seconds` if measured.
-
-        A total to which an unknown amount belongs is None.
-        """
+        """Return the usage so far and the wall time; a total with an unknown part is None."""
         totals = self.totals + self._aside()
         return MeteredUse(
             calls=totals.calls,
@@ -107,10 +104,7 @@ _LOG = "hvr.models"
 
 @contextmanager
 def notices(*, quiet: bool = False) -> Iterator[None]:
-    """Show notices on standard error, one per line, while the context lasts.
-
-    If `quiet` is true, hide them instead.
-    """
+    """Show notices on standard error, one per line, in this context; hide them if `quiet`."""
     log = logging.getLogger(_LOG)
     level, propagate = log.level, log.propagate
     handler = _add(logging.NullHandler() if quiet else _Lines())
@@ -123,10 +117,7 @@ def notices(*, quiet: bool = False) -> Iterator[None]:
 
 
 def show_notices_of_worker() -> None:
-    """Print a worker process's notices on standard error, each over the progress bar's line.
-
-    The parent process redraws its progress bar below the notice.
-    """
+    """Print a worker's notices on standard error, over the line of the parent's progress bar."""
     _add(_Lines(before="\r\x1b[2K"))
 
 

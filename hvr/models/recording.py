@@ -349,10 +349,9 @@ class EarlierTranscript:
         return totals(self._aside)
 
     def next(self, digest: str) -> tuple[Exchange, bool] | None:
-        """Return a prompt's recorded exchange, and whether it is the next one in the transcript.
+        """Return a prompt's recorded exchange and whether it is next in the transcript, or None.
 
-        Returns:
-            None if no earlier attempt sent the prompt.
+        If it is not next, the rest of the transcript is moved aside.
         """
         following = self._ahead[0] if self._ahead else None
         if following and following.line["digest"] == digest and not self._interrupted(following):

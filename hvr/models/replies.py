@@ -170,8 +170,8 @@ _UNSUPPORTED = frozenset({"maxLength", "minLength", "pattern", "minimum", "maxim
 def is_strict(schema: Mapping[str, Any]) -> bool:
     """Return whether a schema suits strict mode.
 
-    It does if it is an object, and every object in it requires all of its properties and permits no
-    others.
+    That is, it describes an object, and every object in it requires all its properties and permits
+    no others.
     """
     if schema.get("type") != "object":
         return False
@@ -303,7 +303,7 @@ def without_tools(request: Request) -> Request:
 
 
 def with_calls(answer: Answer, data: Any) -> Answer:
-    """Return the answer to a request from `without_tools` with its JSON as a tool call."""
+    """Convert the JSON answer to a request from `without_tools` into a tool call."""
     arguments = {key: value for key, value in data.items() if key != TOOL}
     return replace(answer, text="", calls=(ModelToolCall("call", str(data[TOOL]), arguments),))
 

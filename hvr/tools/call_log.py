@@ -33,7 +33,7 @@ _IDENTIFYING_NUMBER = 100_000
 
 
 def json_scalars(value: Any, name: str = "") -> Iterator[Leaf]:
-    """Yield (key, value) for each string and number in a JSON value; `key` encloses it directly.
+    """Yield (nearest object key, value) for each string and number in a JSON value.
 
     The keys of objects are yielded as values too. `name` is the key of the value itself.
     """
@@ -93,10 +93,7 @@ class KnownWords:
         return cls(frozenset().union(*(value_words(leaf) for _, leaf in json_scalars(value))))
 
     def has(self, value: str | float) -> bool:
-        """Return whether all words of a value are known.
-
-        A word such as `ORD1234` also counts as known if `1234` is.
-        """
+        """Return whether all words of a value are known; `ORD1234` is known if `1234` is."""
         return all(word in self.words or self._prefixed(word) for word in value_words(value))
 
     def _prefixed(self, word: str) -> bool:
@@ -267,7 +264,7 @@ class KnownTools:
         return effect_of(tool, self.schemas.get(tool))
 
     def givers(self, parameter: str) -> tuple[str, ...]:
-        """Return the tools that give a value for a parameter, judging by their schemas or names."""
+        """Return the tools that may give a value for a parameter, by their schemas or names."""
         wanted = stems(parameter)
         if not wanted:
             return ()
@@ -323,10 +320,7 @@ def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
 
 
 class CallLog:
-    """The calls of a plan with the user's messages, the values passed and, if known, the tools.
-
-    The methods identify a call by its index `at`.
-    """
+    """The calls of a plan with messages, passed values and known tools; `at` is a call's index."""
 
     def __init__(self, plan: ToolPlan, known: KnownTools | None) -> None:
         self.calls = tuple(self._with_names(call, known) for call in plan.calls)

@@ -17,12 +17,7 @@ from hvr.values import cached_property
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that a plan step can call, or a robot's atomic action.
-
-    Args:
-        inputs: Types of the inputs; empty if unknown.
-        outputs: Types of the outputs; empty if unknown.
-    """
+    """A tool that a plan step can call, or a robot's atomic action; unknown types are empty."""
 
     id: str
     description: str = ""

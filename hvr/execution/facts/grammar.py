@@ -127,7 +127,7 @@ class GrammarRequests:
 def with_constants(
     domain: Domain, problem: Problem, texts: Iterable[str]
 ) -> tuple[Domain, Problem]:
-    """Turn the objects that some conditions mention into constants of the domain."""
+    """Turn the objects that the conditions in `texts` mention into constants of the domain."""
     # Actions can then refer to them.
     named = {name for text in texts for name in re.findall(r"[^\s()]+", text)}
     constants = tuple(o for o in problem.objects if o.name in named)

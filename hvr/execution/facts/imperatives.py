@@ -201,7 +201,7 @@ class Imperative(Value):
     def asked(
         self, named: Sequence[str], added: Counter[str], *, counts: bool
     ) -> tuple[Atom | NumericEffect, bool] | None:
-        """Return the requested effect and whether it becomes true, or None.
+        """Return the requested effect and whether it becomes true; None if no effect fits.
 
         Args:
             named: The given parameters of the action.

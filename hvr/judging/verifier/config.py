@@ -196,7 +196,7 @@ class VerifierConfig:
 
     @classmethod
     def load(cls, path: Path, base: VerifierConfig | None = None) -> VerifierConfig:
-        """Read a configuration from a YAML file; `base`, by default `small()`, fills in the rest.
+        """Read a YAML configuration file; `base`, by default `small()`, provides missing fields.
 
         Raises:
             UsageError: A field is unknown or has a value of the wrong type.

@@ -225,7 +225,7 @@ class PlanGraphDraft:
         return tuple(self._out[key])
 
     def spans(self, length: int) -> list[Span]:
-        """Return all spans of a length that some node follows."""
+        """Return all spans of `length` steps that at least one step follows."""
         spans = []
         for first in self.sequence:
             keys = [first]

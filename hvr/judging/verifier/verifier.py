@@ -417,12 +417,7 @@ def write(
 
 
 def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
-    """Read a verifier from a checkpoint.
-
-    Args:
-        folder: Folder that `save` wrote.
-        encoder: Text encoder; by default the one named in the checkpoint.
-    """
+    """Read a verifier from a folder that `save` wrote, with its encoder unless one is given."""
     return read_set(folder / VALUES, lambda: _load(folder, encoder))
 
 

@@ -144,10 +144,7 @@ class BfclTools:
         return CallOutcome(call, result, failure, error, seconds)
 
     def state(self) -> Json:
-        """Return each object's public attributes by class, which BFCL's evaluation compares.
-
-        `MathAPI` is left out, because it has no state.
-        """
+        """Return the objects' public attributes by class, without `MathAPI`, which has no state."""
         return {name: _plain(one) for name, one in self._objects.items() if name != _STATELESS}
 
     def close(self) -> None: ...

@@ -85,10 +85,7 @@ def _origin(value: Json, outcomes: Sequence[CallOutcome], request: Sequence[Json
 
 
 def same_value(one: Json, other: Json) -> bool:
-    """Return whether two values are equal: 1.0 equals 1, but `true` does not.
-
-    Inside lists and objects, `true` equals 1.
-    """
+    """Return whether values are equal: 1.0 equals 1; `true` equals 1 only inside containers."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
@@ -146,20 +143,14 @@ def log_line(
 
 
 def error_text(outcome: CallOutcome, *, secrets: bool = False) -> str:
-    """Return a failure's error message on one line and shortened.
-
-    Secrets are redacted unless `secrets` is true.
-    """
+    """Return a failure's error on one line, shortened; secrets are redacted unless `secrets`."""
     # Redact before shortening: a secret cut off at the limit might no longer be recognised.
     text = outcome.error[: 2 * MAX_LOGGED_ERROR]
     return short(one_line(text if secrets else without_keys(text)), MAX_LOGGED_ERROR)
 
 
 def redacted(value: Json, depth: int = 0) -> Json:
-    """Return a value with secrets redacted.
-
-    Containers nested deeper than `MAX_KEPT_DEPTH` are replaced by their type.
-    """
+    """Return a value with secrets redacted; below `MAX_KEPT_DEPTH`, only types remain."""
     if isinstance(value, str):
         return without_keys(value)
     if isinstance(value, (list, dict)) and depth >= MAX_KEPT_DEPTH:

@@ -69,7 +69,7 @@ class ToolListFilter:
         return item
 
     def restored(self, tools: Iterable[Any]) -> Iterator[Any]:
-        """Yield the last list's tools in the server's order, and an error for each invalid one."""
+        """Yield the client's tools in the server's order, and an error for each one removed."""
         rest = deque(tools)
         for name, wrong in self._sent:
             if wrong:
@@ -174,7 +174,6 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
 
     Args:
         folder: The world's folder, in which a local server runs.
-        place: Place of the entry, for error messages.
 
     Raises:
         DataFileError: The entry is invalid.
@@ -215,10 +214,7 @@ class McpTools:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The valid tools that the server listed at the start.
-
-        Their effects follow from the server's annotations and the tools' names.
-        """
+        """The valid tools in the server's first list; annotations and names give their effects."""
         return self._catalogue
 
     def reset(self) -> None:

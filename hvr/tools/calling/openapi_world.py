@@ -360,7 +360,6 @@ def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
 
     Args:
         folder: Folder that contains the file.
-        place: Place of the entry, for error messages.
 
     Raises:
         DataFileError: The entry is invalid.
@@ -378,10 +377,7 @@ def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
 
 
 def listed_operations(server: OpenApiServer) -> Catalogue:
-    """Return a document's operations as tools, without contacting the server.
-
-    Operations whose body hvr cannot encode are left out.
-    """
+    """Return a document's operations as tools, without those whose body hvr cannot encode."""
     return _described(server)[2]
 
 
@@ -516,10 +512,7 @@ class _Secrets:
             self._values[name] = value
 
     def added(self, request: HttpRequest, operation: ApiOperation) -> HttpRequest:
-        """Add the secrets of the first security alternative for which all secrets are set.
-
-        Without such an alternative, return the request unchanged.
-        """
+        """Add the secrets of the first security alternative whose secrets are all set, if any."""
         for names in self._alternatives(operation):
             if names and all(name in self._values for name in names):
                 for name in names:

@@ -362,7 +362,7 @@ def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
     The rest of the file stays unchanged, including comments. `UNKNOWN` effects are ignored.
 
     Raises:
-        DataFileError: The file cannot be read, or cannot be changed in this way.
+        DataFileError: The file cannot be read, or hvr cannot add the effects to it.
     """
     with exclusive_writer(world.file):
         try:
@@ -459,10 +459,7 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
 
 
 def code_of(world: WorldFile) -> str:
-    """Return the first entry of `world.toml` that names code or a server to run.
-
-    The text is `KEY = VALUE`; empty if there is no such entry.
-    """
+    """Return the first entry that names code or a server, as `KEY = VALUE`; empty if none does."""
     if world.environment:
         return f"environment = {world.environment!r}"
     keys = (key for key in SOURCES if key in world.tools and key != "openapi")
@@ -470,10 +467,7 @@ def code_of(world: WorldFile) -> str:
 
 
 def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:
-    """Return an overview of a tool world as JSON.
-
-    `tools` is null if `run` is false and listing the tools requires running a program.
-    """
+    """Return an overview of a tool world as JSON; `tools` is null if listing them needs `run`."""
     catalogue, found = _inspect(world, run)
     return {
         "name": world.name,

@@ -70,10 +70,7 @@ def schema_name(schema: Any) -> str:
 
 
 def listed_name(schema: Any, root: Any) -> str:
-    """Return the entity name of the items of a list, or of the only list in a wrapper object.
-
-    Without such a list or name, the text is empty.
-    """
+    """Return the entity name of a list's items, or of a wrapper's only list; empty if unknown."""
     flat, marks = _parts(_resolved(schema, root), root)
     if marks:
         return str(flat["named"])
@@ -140,11 +137,7 @@ def _parameter(name: str, flat: _Flat, required: bool, resource: str = "") -> To
 
 
 class _Flat(dict[str, Any]):
-    """A schema with its references and alternatives merged.
-
-    `objects` identifies the schema objects that contributed properties, so that recursion is
-    detected even if several are merged.
-    """
+    """A schema with references and alternatives merged; `objects` guards against recursion."""
 
 
 def _resolved(schema: Any, root: Any) -> _Flat:

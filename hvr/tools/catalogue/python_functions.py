@@ -121,10 +121,7 @@ def _parameter(
 
 @dataclass(frozen=True)
 class _Hint:
-    """A type hint in terms of JSON Schema; without `types`, every value is permitted.
-
-    `record` is the name of the hinted class if it has typed fields.
-    """
+    """A type hint as JSON Schema; `record` names its class if that has typed fields."""
 
     types: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()

@@ -360,10 +360,7 @@ class _Entities:
         )
 
     def _by_name(self, leaf: Words, own: Words, *, stated: bool = True) -> ParameterSubject | None:
-        """Return the entity kind and property that a parameter's name states, or None.
-
-        `own` is the entity kind in the schema, if any; `stated` is copied to the result.
-        """
+        """Return the entity kind and property that a parameter's name states, or None."""
         for start in range(len(leaf) - 1):
             for end in range(len(leaf) - 1, start, -1):
                 name, rest = _singular(leaf[start:end]), leaf[end:]

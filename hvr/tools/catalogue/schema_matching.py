@@ -90,10 +90,7 @@ def _similarities(vectors: Vectors, least: LeastCosine, start: int) -> Similarit
 
 
 def _chain(similar: Similarities, start: int) -> Iterator[tuple[list[int], float]]:
-    """Yield the rows and the minimum similarity of each cluster in a block of rows.
-
-    `start` is the block's first row. `similar`, the block's similarity matrix, is overwritten.
-    """
+    """Yield the rows and minimum similarity of each cluster in a block, overwriting `similar`."""
     members = {row: [row] for row in range(len(similar))}
     lowest = dict.fromkeys(members, _SCALE)
     chain: list[int] = []
@@ -262,7 +259,7 @@ def meanings(
 
 
 def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolGraph:
-    """Return a graph whose types are meanings; tools that give a meaning link to its takers.
+    """Return tools with meanings as types, and a link from each giver of one to its takers.
 
     A value that a tool both takes and gives makes no link, since it is not new.
     """
@@ -291,7 +288,6 @@ def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolG
 def _overridden(
     catalogue: Catalogue, overrides: Overrides
 ) -> tuple[dict[str, list[Slot]], list[list[set[Slot]]]]:
-    """Return the slots that the user joined, by meaning, and the sets that the user keeps apart."""
     called: dict[str, list[Slot]] = defaultdict(list)
     for _, _, slot in slots_of(catalogue):
         called[f"{slot.tool}.{slot.name}"].append(slot)
@@ -331,8 +327,6 @@ def _family(kind: str) -> str:
 
 @dataclass(frozen=True)
 class _Kind:
-    """Slots of equal type whose subjects or, failing that, names and descriptions are equal."""
-
     text: str
     type: str
     leaf: str

@@ -71,7 +71,7 @@ Event = UserMessage | CallEvent | ResultEvent | SkippedPart | Format
 
 @dataclass(frozen=True)
 class Trace:
-    """The calls and results in a log; `skipped` describes and counts the skipped parts."""
+    """The user's messages and the calls in a log; `skipped` counts skipped parts by kind."""
 
     said: tuple[str, ...]
     calls: tuple[LoggedCall, ...]

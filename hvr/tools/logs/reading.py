@@ -48,7 +48,7 @@ def _fields(record: Record) -> Record:
 
 
 def taskbench_plan(record: Record, name: str) -> tuple[ToolPlan, tuple[str, ...]]:
-    """Return the plan in a record of TaskBench's format, and descriptions of the skipped parts."""
+    """Return the plan `name` in a TaskBench record, and descriptions of the skipped parts."""
     fields = _fields(record)
     nodes = list(_nodes(_list(fields, "nodes")))
     tools = tuple(call.tool for call in nodes)

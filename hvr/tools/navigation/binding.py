@@ -318,7 +318,6 @@ class Binder:
         return tuple({key(one): one for one in ids if one is not None}.values())
 
     def _related(self, one: EntityCandidate, goal: GoalCall) -> bool:
-        """Return whether an entity meets a constraint, or shares an owner with a stated value."""
         if one.met:
             return True
         values: list[Json] = [v for _, _, v in given_leaves(goal.arguments) if v is not None]

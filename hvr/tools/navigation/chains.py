@@ -43,13 +43,7 @@ class _PricedStep:
 
 @dataclass(frozen=True)
 class _Reached:
-    """The facts and steps that can be reached.
-
-    Args:
-        facts: Minimum cost of each fact.
-        before: Minimum cost of a step's needs, by step index.
-        giver: Index of the step that gives a fact at this cost.
-    """
+    """Minimum costs of facts and of the needs of steps (`before`), and each fact's `giver`."""
 
     facts: Mapping[Fact, int]
     before: Mapping[int, int]
@@ -301,7 +295,7 @@ def useful_tools(
 ) -> tuple[NavigationTool, ...]:
     """Return the callable tools that may contribute to the goal.
 
-    Every chain without redundant calls consists of these tools.
+    Every chain without redundant calls consists of these tools, if the user gives `askable` values.
     """
     ready = callable_tools(CallFacts(facts.known.union(askable)), tools)
     givers: dict[str, list[NavigationTool]] = defaultdict(list)

@@ -348,10 +348,7 @@ class EntityGraph:
 
 
 def _own_id(value: dict[str, Json], kind: Words, whole: tuple[str, Json] | None) -> str:
-    """Return the name of the property that identifies an object; empty if it has none.
-
-    `whole` is the name and value of the call's argument that identifies the object, if any.
-    """
+    """Return the name of the property that identifies an object; empty if it has none."""
     plain_values = {n: v for n, v in value.items() if v is not None and not _has_parts(v)}
     ids = [name for name in plain_values if last_word(name) in KEY_WORDS]
     if whole is not None:

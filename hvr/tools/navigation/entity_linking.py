@@ -139,7 +139,6 @@ class EntityLinker:
         demanded: frozenset[NamedValue],
         bound: Iterable[Json],
     ) -> list[EntityCandidate]:
-        """Return the candidates that need further queries before one can be chosen."""
         # Once some candidates meet the query, drop the others in three cases: a result of the same
         # kind would show that they meet it, they match the parameter less well, or they do not
         # belong to the entities that the call names.

@@ -397,7 +397,7 @@ def _shown(outcomes: Iterable[CallOutcome], found: Iterable[ParameterMeaning]) -
 
 
 def proposal(calls: Sequence[str], goals: Sequence[str]) -> str:
-    """Return a question about making enabling calls, with the options that approve it."""
+    """Return a question about making enabling calls, with the `--goal` options that approve it."""
     before, after = (", ".join(map(quoted, names)) for names in (calls, goals))
     options = " ".join(f"--goal {name}" for name in (*calls, *goals))
     return f"{before} made {after} possible before: to approve this call too, give {options}."

@@ -138,7 +138,7 @@ class Links:
         return self.before.get(target, ())
 
     def put(self, source: str, target: str, evidence: CallEvidence) -> Links:
-        """Return the links with the evidence of one link set; a missing link is added."""
+        """Return the links with new evidence for one link, which is added if missing."""
         targets = self.after.get(source, Map())
         after = self.after.set(source, targets.set(target, evidence))
         if target in targets:
@@ -148,7 +148,7 @@ class Links:
         return Links(after, self.before.set(target, (*sources[:at], source, *sources[at:])))
 
     def add(self, source: str, target: str) -> Links:
-        """Return the links with one link added without evidence, unless it exists."""
+        """Return the links plus one link without evidence, unless it exists."""
         return self if self.get(source, target) is not None else self.put(source, target, UNTRIED)
 
     def drop(self, source: str, target: str) -> Links:
@@ -320,10 +320,7 @@ class NavigationGraph:
         )
 
     def without_tool(self, name: str, time: float) -> NavigationGraph:
-        """Return the graph with a tool marked as gone; its observations are kept.
-
-        If the tool is unknown, the graph is unchanged.
-        """
+        """Return the graph with a tool, if known, marked as gone; its observations are kept."""
         if name not in self.tools:
             return self
         return replace(self, absent=self.absent.set(name, Absence(time, time, gone=True)))

@@ -167,10 +167,7 @@ class ParameterMatcher:
         )
 
     def meaning(self, taker: str, parameter: str) -> ParameterMeaning | None:
-        """Return the meaning of a tool's parameter, or None if it is unknown.
-
-        If `taker` is empty, return the meaning named `parameter`.
-        """
+        """Return a parameter's meaning or, without `taker`, the one with that name; else None."""
         if not taker:
             return self._named.get(parameter)
         return self._taken.get((taker, parameter))

@@ -79,7 +79,7 @@ class LearntEnablers:
         return tuple(sorted(mine, key=lambda one: (not one.confirmed, one.by)))
 
     def confirmed(self, tools: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return the tools that are confirmed to enable each tool, by enabled tool."""
+        """Return the confirmed enablers of each of the tools that has any, by tool."""
         found = {tool: tuple(one.by for one in self.of(tool) if one.confirmed) for tool in tools}
         return {tool: makers for tool, makers in found.items() if makers}
 
@@ -261,7 +261,6 @@ class LearntConditions:
         return (*said, *(f"{quoted(by)} made {quoted(tool)} possible" for by in makers))
 
     def _predicted(self, call: ToolCall, known: KnownEntities, *, ok: bool) -> None:
-        """Confirm or refute existing hypotheses with a call; each entity counts once."""
         things = _things(call, "well" if ok else "refused")
         for place, condition in list(self.candidates.items()):
             holds = condition.holds(known) if condition.tool == call.tool else None

@@ -256,7 +256,6 @@ class _Values:
                 yield entity, own
 
     def _rank(self, entity: int | None) -> tuple[float, float, float]:
-        """Return the rank of an entity as a source of values for the target; the lowest is best."""
         # Entities unrelated to the stated values come last, preceded by those unrelated to the
         # bound values. The others are ordered by the number of constraints met.
         if entity is None:
@@ -298,7 +297,7 @@ def confirming_query(
     schemas: Mapping[str, ToolSchema],
     experience: Experience,
 ) -> CallOutcome | None:
-    """Return the last query before a writing call that would show its effect if repeated."""
+    """Return the last query before a writing call that, if repeated, shows its effect, or None."""
     written = experience.shape(call.tool)
     if written is None or len(written) < MIN_FIELDS:
         return None
@@ -356,8 +355,8 @@ class RetryLevel(Enum):
 class CallAttempts:
     """The attempts at the calls of a task.
 
-    A refused call is tried `refusals` times as long as nothing has changed, that is, no further
-    goal has been completed (`done` is the number of completed goals).
+    While nothing has changed, that is, while the number of completed goals (`done`) is the same, a
+    refused call is tried `refusals` times.
     """
 
     def __init__(self, refusals: int) -> None:
@@ -440,11 +439,7 @@ class CallAttempts:
         return tried
 
     def allow_refused(self, left: Collection[int]) -> list[int]:
-        """Permit refused calls once more, because the state has changed.
-
-        Returns:
-            The goals to retry among those given up (`left`).
-        """
+        """Permit refused calls once more; return which of the given-up goals (`left`) to retry."""
         again = []
         for name, goal in self._refused.items():
             if goal is None:

@@ -110,7 +110,7 @@ def open_argument(parameter: ToolParameter, query: EntityQuery | None = None) ->
 
 
 def leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Argument]]:
-    """Yield each scalar or query in arguments, with its place and its nearest enclosing key."""
+    """Yield (place, nearest enclosing key, value) for each scalar or query in arguments."""
     todo: list[tuple[Place, str, Argument]] = [((k,), k, v) for k, v in arguments.items()]
     while todo:
         place, name, value = todo.pop(0)

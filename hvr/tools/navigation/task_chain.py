@@ -117,7 +117,7 @@ class TaskChain:
         return label if number is None else self._steps.request.goals[number].tool
 
     def asked(self, name: str) -> str:
-        """Return how a question to the user names the missing value of the fact `name`."""
+        """Return the name under which the user is asked for the missing value of a fact."""
         slot = next((slot for slot in self._slots if slot.name == name), None)
         return name if slot is None else self._meaning(*slot.taker)
 

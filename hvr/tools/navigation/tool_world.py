@@ -54,7 +54,6 @@ class ToolResult:
     """The result of a request to tools.
 
     Args:
-        run: Run with its decision, steps and events.
         waiting: Calls that wait for the user's approval.
         uncertain: Calls that may or may not have taken effect.
     """
@@ -120,7 +119,6 @@ class ToolPlanner:
 
         Args:
             tools: Environment of the tools; None if only their descriptions are known.
-            name: Name of the world.
         """
         if (read := self._read(goals)) is not None and read.request is None:
             ask = tuple(question.name for question in read.questions)
@@ -249,14 +247,12 @@ class ToolWorld:
         listen: Callable[[Event], None] | None = None,
         **values: Json,
     ) -> ToolResult:
-        """Carry out a request.
+        """Carry out a request; see `plan` for `goals` and `values`.
 
         Args:
-            goals: See `plan`.
             approve: Callback that approves each writing call; None to leave these calls waiting.
             policy: Call budget, dry-run mode and log.
             listen: Callback that receives each event as it happens.
-            values: See `plan`.
 
         Raises:
             UsageError: A tool or value does not exist, or the request in words leads to no call.

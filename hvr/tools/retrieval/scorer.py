@@ -55,12 +55,7 @@ class ToolEncoder(nn.Module):
         self.convolution = geometric.SAGEConv(width, width) if layer == "sage" else None
 
     def forward(self, vectors: Tensor, links: Tensor) -> Tensor:
-        """Return H for the matrix X.
-
-        Args:
-            vectors: X, shape (tools, d).
-            links: Source and target indexes of the links, shape (2, links).
-        """
+        """Return H, given X and the source and target indexes of the links, shape (2, links)."""
         if self.convolution is None:
             return vectors
         mixed: Tensor = (vectors + self.convolution(vectors, links)) / 2

@@ -36,8 +36,8 @@ class ReadDraft:
         plan: Draft in topological order, with corrected tool names.
         unknown: Substitute for each tool that does not exist, by its name.
         misspelt: Correct id of each misspelt tool, by its name.
-        required: Minimum number of calls of each tool that the request mentions repeatedly, or that
-            the draft calls with different arguments each time.
+        required: Minimum number of calls, by tool index, of each tool that the request mentions
+            repeatedly, or that the draft calls with different arguments each time.
     """
 
     graph: PlanGraph

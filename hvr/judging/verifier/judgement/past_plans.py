@@ -58,10 +58,7 @@ class Prediction:
 
 
 class PlanRegression:
-    """Predicts moves, tools and length of plans from the similarities of requests.
-
-    The similarities have shape (requests, requests).
-    """
+    """Predicts moves, tools and length of plans from similarities, shape (requests, requests)."""
 
     def __init__(
         self,

@@ -163,7 +163,7 @@ class Case:
 
 
 def fit_weights(cases: Sequence[Case], decay: float = 3e-3, steps: int = 40) -> Floats:
-    """Return the weights w that maximise the likelihood of the true plans, shape (len(FEATURES),).
+    """Return the weights w under which the true plans are most probable, shape (len(FEATURES),).
 
         L(w) = mean over cases of -log softmax_π(w · f(π))[true] + decay |w * s|²
 

@@ -174,7 +174,7 @@ class EndCheck:
 
 
 def check_end(plan: LinkedPlan, request: str) -> EndCheck:
-    """Check the final state of an executable plan against the goal that hvr reads.
+    """Check the final state of an executable plan against the goal that hvr reads from the request.
 
     An ambiguous request is checked only if all its readings have the same result.
     """

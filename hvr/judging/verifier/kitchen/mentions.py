@@ -118,7 +118,7 @@ def sources_of_liquids(ontology: Ontology) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=4)
 def loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
-    """Return the states that single words mean, each with whether it may hold from the start."""
+    """Return, by word, the state that a single word means, and whether it may hold initially."""
     return {
         word: ((FAMILIES[name], True), name not in PAST_EVENTS)
         for name, predicate in wording.predicates.items()
@@ -128,7 +128,7 @@ def loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
 
 
 def says_being(entries: tuple[Entry, ...]) -> bool:
-    """Return whether one of a word's entries is a verb of being; `stand` is also furniture."""
+    """Return whether a word is a verb of being in one of its lexicon entries, as `stand` is."""
     return any(isinstance(e, FunctionWord) and e.role == "be" for e in entries)
 
 

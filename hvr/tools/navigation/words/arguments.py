@@ -213,10 +213,7 @@ def _after(tokens: Sequence[Token], index: int) -> list[Token]:
 
 
 def cue_of(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> float:
-    """Return how strongly the words around the value at `index` indicate a parameter.
-
-    The number is negative if they contradict it.
-    """
+    """Return how strongly words near `index` indicate a parameter; negative if they deny it."""
     names = stems_of(parameter.name)
     described = stems_of(parameter.description)
     before, after = _before(tokens, index), _after(tokens, index)

@@ -115,7 +115,7 @@ _REASONS = {
 
 
 def mood_of(tool: ToolSchema, clauses: Sequence[RequestClause]) -> Mood:
-    """Return the mood of the clause that is most about a tool.
+    """Return the mood of the clause that matches a tool best.
 
     Of several such clauses, the most cautious mood counts; without any clause, it is STATEMENT.
     """

@@ -132,7 +132,7 @@ class RequestReader:
         return self._composed(_merged(goals), text, facts, _afterthoughts(clauses))
 
     def _shares(self, clause: RequestClause, goal: _ClauseGoal) -> list[RequestClause]:
-        """Return the clauses into which a list of values splits a clause; empty if it does not."""
+        """Split a clause with a list of values into one clause per value; empty without a list."""
         takes = {p.name: p for p in goal.call.tool.takes} if goal.call is not None else {}
         for value in goal.call.values if goal.call is not None else ():
             parameter = takes[value.name]
