@@ -203,7 +203,7 @@ class AmbiguousError(LanguageError):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The possible answers to the question which reading is meant."""
+        """The paraphrases of the readings, as answers to `question`."""
         return self.readings
 
 

@@ -182,7 +182,7 @@ class DurativeTemplate:
 def ground_durative(
     task: Task, action: GroundAction, duration: Rational | None
 ) -> DurativeOperator:
-    """Return the compiled operator of a durative action that belongs to the task."""
+    """Return the operator of a durative action of the task; `duration` may be unknown (None)."""
     template = task.durative_templates.get(action.name)
     if template is None:
         template = DurativeTemplate(task, task.domain.durative_actions[action.name])

@@ -219,7 +219,7 @@ class NumericTest:
 
 
 def compare(symbol: str, left: Rational, right: Rational, tolerance: Rational = 0) -> bool:
-    """Compare two numbers; the tolerance relaxes every comparison, as in VAL."""
+    """Return whether `left symbol right` holds; the tolerance relaxes it, as in VAL."""
     if not tolerance:
         return _TESTS[symbol](left, right)
     match symbol:

@@ -291,7 +291,7 @@ class Policy(Protocol[Wanted]):
         return ()
 
     def untidy(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        """Return the objects that the robot has left as it should not, such as an open fridge.
+        """Return the objects that the robot must still tidy, such as a fridge that it opened.
 
         A plan must include them, even if an earlier plan moved or switched them. The default is
         none.
@@ -333,7 +333,7 @@ class Policy(Protocol[Wanted]):
         raise ImpossibleGoalError(f"this policy cannot go and observe {thing}")
 
     def keeping(self, stage: Wanted, constraints: Sequence[str]) -> Wanted:
-        """Return a stage whose trajectory constraints are replaced by constraints in PDDL.
+        """Return a stage with the given PDDL constraints instead of its trajectory constraints.
 
         The default returns the stage unchanged.
         """

@@ -176,7 +176,7 @@ def summary(outcomes: Counter[Outcome]) -> str:
 
 
 def render_report(report: ValidationReport, *, name: str = "plan", limit: int | None = 20) -> str:
-    """Return a report as text without excerpts and final newline; `ReportOptions` has `limit`."""
+    """Return a report as text, without excerpts and final newline; see `ReportOptions.limit`."""
     return "\n".join(_verdict(report, name, limit, None, ids=False))
 
 

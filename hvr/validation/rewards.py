@@ -200,8 +200,7 @@ class PlanRewards:
             potential: The value of a state, from 0 to 1.
 
         Raises:
-            UsageError: The discount or a potential is out of range, or `scores` would raise the
-                error.
+            UsageError: The discount or a potential is out of range; see also `scores`.
         """
         return [
             StepScore(_step_rewards(self._validator(d, p), plan, score, discount, potential), score)

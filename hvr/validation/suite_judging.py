@@ -149,7 +149,7 @@ _LARGEST_CHUNK = 64
 
 
 class PlanFiles(Value):
-    """Plan files of one problem, as a unit of work. Models are read again in each `batch`."""
+    """Plan files of one problem, as a unit of work. A new `batch` reads the model again."""
 
     options: BatchOptions
     domain: str

@@ -70,7 +70,7 @@ class Suite(Value):
     missing: tuple[Left, ...] = ()
 
     def requiring_plans(self) -> Suite:
-        """Return the suite in which each problem must have a plan, and each domain a problem."""
+        """Return the suite with each missing plan and each missing problem listed in `missing`."""
         missing = (
             *(Left(file, "the problem has no plan", _ADD) for file in self.without_plan),
             *(Left(file, "the domain has no problem") for file in self.without_problem),
@@ -293,7 +293,7 @@ def classify(file: str, text: str | None = None) -> ClassifiedFile:
 
 
 def may_hold_a_plan(file: str) -> bool:
-    """Return whether a file may contain a plan according to its type."""
+    """Return whether a file may contain a plan, judged by the ending of its name."""
     name = Path(file).name.lower()
     packed = _PACKED.fullmatch(name)
     return _ending(packed[1] if packed is not None else name) in _TEXT_ENDINGS
@@ -567,7 +567,6 @@ def _numbers(place: _Place) -> list[tuple[str, int]]:
 
 
 def _same_number(one: _Place, problem: _Place) -> bool:
-    """Return whether the names have one and the same number, with the same or a common word."""
     left, right = _numbers(one), _numbers(problem)
     return (
         len(left) == len(right) == 1

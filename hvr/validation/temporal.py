@@ -191,7 +191,7 @@ class TemporalRun:
     def contentions(
         self, events: Sequence[TimedEvent]
     ) -> Iterator[tuple[TimedEvent, TimedEvent, str]]:
-        """Yield two events that interfere in the current state, and the atom or number."""
+        """Yield pairs of events that interfere in the current state, and the atom or number."""
         state = State(self.task, self.bits, self.values)
         steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):
@@ -294,7 +294,7 @@ class TemporalRun:
         """Apply the changes that happen by themselves before a time; `HybridRun` overrides this."""
 
     def _respond(self, *, last: bool) -> None:
-        """Apply the immediate consequences of a happening; if it is the `last`, no time passes."""
+        """Apply the immediate consequences of a happening; after the `last`, no time passes."""
 
     def _happen(self, time: Fraction, events: list[TimedEvent]) -> None:
         possible: list[TimedEvent] = []

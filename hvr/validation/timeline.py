@@ -159,7 +159,7 @@ class CurvePiece(Value):
             the fluent is a polynomial.
         formula: Any other function of the time since `start`, with rounded constants (empty for a
             polynomial or an integrated fluent).
-        samples: Times, each with the bounds of the value (empty for a polynomial).
+        samples: Triples of a time and the bounds of the value at it (empty for a polynomial).
     """
 
     start: Fraction

@@ -92,7 +92,7 @@ class UnifiedNames:
 
 
 def number_name(value: Fraction) -> str:
-    """Return the name of the object that represents a number."""
+    """Return the name of the object that represents a number, such as `n1-over-2`."""
     return "n" + str(value).replace("-", "minus-").replace("/", "-over-")
 
 

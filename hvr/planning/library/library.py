@@ -80,7 +80,7 @@ class Library:
         return Library(entry for entry in self.entries if entry.agent == agent)
 
     def with_use(self, entry_id: str, run: str, *, validated: bool = True) -> Library:
-        """Return the library with one more use of an entry in a run; for errors, see `find`."""
+        """Add a use of an entry in a run, valid if `validated`; for errors, see `find`."""
         used = self.find(entry_id)
         rest = (entry for entry in self.entries if entry.id != used.id)
         return Library((*rest, used.with_use(run, validated=validated)))

@@ -332,7 +332,7 @@ def _is_relevant(literal: Literal, core: set[str], known: set[str]) -> bool:
 def _tied(
     task: Task, changes: Iterable[Literal], causes: dict[Literal, Support], about: set[str]
 ) -> set[str]:
-    """Return objects that static facts tie to the block's objects: the pieces of a tomato."""
+    """Return objects that static facts tie to the block's objects, like pieces to a tomato."""
     tied: set[str] = set()
     for change in changes:
         for other in set(change[0].args) - about:
@@ -351,7 +351,7 @@ def _tied(
 def _representatives(
     task: Task, tied: set[str], changes: Sequence[Literal], about: set[str]
 ) -> set[str]:
-    """Return one tied object per kind of change, except changes of the block's own objects."""
+    """Return one tied object for each kind of change that no object in `about` undergoes."""
 
     # Slicing creates all pieces of a tomato. The block needs one of them, and their number differs
     # between kitchens.

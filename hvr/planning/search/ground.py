@@ -294,7 +294,7 @@ def _goals(condition: Conjunction, can: Literals, clauses: _Clauses) -> GoalAlte
 def _expand(
     reached: Sequence[Operator], can: Literals, clauses: _Clauses, check_time: Callable[[], None]
 ) -> list[GroundOperator]:
-    """Split operators until their preconditions are conjunctions, dropping effects without use."""
+    """Split operators into ones with conjunctive preconditions; drop impossible effects."""
     operators = []
     todo = [*reversed(reached)]
     while todo:

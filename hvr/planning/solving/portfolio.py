@@ -358,7 +358,7 @@ class Portfolio:
 
 
 def portfolio(features: frozenset[Feature]) -> Portfolio:
-    """Return the planners for a problem with these features; raise a UsageError if none can be."""
+    """Return the planners for a problem with these features, or raise a UsageError."""
     # Downward first: it usually finds the first plan (docs/how-to/solve.md).
     able = tuple(p for p in (DOWNWARD, GROUNDED) if not p.lacks & features)
     timed = features & {Feature.DURATIVE, Feature.TIMED}

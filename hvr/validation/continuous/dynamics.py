@@ -164,7 +164,9 @@ def _processes(
 
 
 def continuous_part(effect: Expression) -> Expression:
-    """Return the continuous effects in an effect (TRUE if none), with `over all` removed.
+    """Return the continuous effects in an effect, with `over all` removed from their conditions.
+
+    The result is TRUE if there are none.
 
     Raises:
         ContinuousChangeError: A continuous effect has a condition at the start or at the end.

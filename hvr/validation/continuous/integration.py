@@ -109,7 +109,7 @@ class Flow:
                     raise
 
     def boundaries(self, end: Rational, bits: int) -> Iterator[Fraction]:
-        """Yield the ends of the integration steps before `end`, until `end` or a LostError."""
+        """Yield the ends of the integration steps before `end`, or raise a LostError."""
         run = self._run(bits)
         offset = Fraction(run.origin[1], 1 << bits)
         place = 0

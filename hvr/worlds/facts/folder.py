@@ -225,7 +225,7 @@ class WorldFolder(WorldFile):
 
 
 def bound_names(source: str) -> frozenset[str] | None:
-    """Return the names that a module's source binds at the top level; None may be any names.
+    """Return the names that a module's source binds at the top level, or None if it may be any.
 
     A star import, `globals()`, `exec` and `setattr` may bind any name. A source that is not Python
     raises a SyntaxError, ValueError or RecursionError.

@@ -176,7 +176,7 @@ class Clauses:
             self._by_form.setdefault(_form(clause), []).append((name, clause))
 
     def clash(self, name: str, clauses: tuple[str, str]) -> tuple[str, str] | None:
-        """Return a predicate that can be confused with `name`, and which of `clauses`, or None."""
+        """Return another predicate with a confusable clause, and the one of `clauses`, or None."""
         for clause in clauses:
             for other, taken in self._by_form.get(_form(clause), ()):
                 pairs = zip(_places(clause), _places(taken), strict=True)

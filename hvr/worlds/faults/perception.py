@@ -132,7 +132,7 @@ def fabricated_event(name: str, success: bool, message: str) -> Event:
 
 
 def combined_event(now: Event, answer: Event) -> Event:
-    """Return an event with the room of event `now` and the reply to an action of `answer`."""
+    """Return an event with the room of the event `now` and the reply of the event `answer`."""
 
     def metadata() -> dict[str, Any]:
         return {**now.metadata, **{key: answer.metadata.get(key) for key in _ANSWER}}

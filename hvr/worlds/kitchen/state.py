@@ -339,7 +339,7 @@ def profile_named(name: str) -> Profile:
 
 
 def initialized(settings: KitchenSettings, args: Mapping[str, Any]) -> KitchenSettings:
-    """Return the settings after `Initialize`; a number that is not positive is a ValueError.
+    """Return the settings after `Initialize`; raise a ValueError for a number not above 0.
 
     Unknown arguments are ignored.
     """

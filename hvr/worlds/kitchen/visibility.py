@@ -183,7 +183,7 @@ def closed_around(things: KitchenObjects, object_id: str) -> str | None:
 
 
 def is_visible(world: KitchenState, room: Room, object_id: str) -> bool:
-    """Return whether the agent sees the object from its current pose."""
+    """Return whether the agent sees an object from its current pose; held objects are visible."""
     thing = world.things[object_id]
     if thing.inert:
         return False

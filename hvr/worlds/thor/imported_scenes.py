@@ -485,10 +485,9 @@ def walkable_points(
 
     A point is free if no box between ankle and head is within 0.1 m. The agent extends 0.2 m to
     each side, but boxes are larger than the objects in them. The box of an L-shaped counter covers
-    most of a kitchen, so the cabinets below counters are used instead. This finds 98 % of the 3914
-    grid points of the packaged kitchens, and as many again that are missing from ALFRED's pruned
-    grid.
-    The box of the Floor limits the room; without a Floor, all boxes together do.
+    most of a kitchen, so the cabinets below counters are used instead. The box of the Floor limits
+    the room; without a Floor, all boxes together do. This finds 98 % of the 3914 grid points of the
+    packaged kitchens, and as many again that are missing from ALFRED's pruned grid.
     """
     known = list(objects)
     floors = [o.box for o in known if o.object_type == "Floor"] or [o.box for o in known]
