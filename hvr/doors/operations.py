@@ -396,7 +396,7 @@ Makers: TypeAlias = "dict[tuple[Expression, bool], int]"
 
 
 def keep_changes(makers: Makers, report: StepReport) -> None:
-    """Record in `makers` which facts a step has made true or false."""
+    """Record in `makers` the step as the one that made these facts true or false."""
     makers.update(dict.fromkeys(((fact, True) for fact in report.added), report.step))
     makers.update(dict.fromkeys(((fact, False) for fact in report.deleted), report.step))
 

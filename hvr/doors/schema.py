@@ -368,7 +368,7 @@ class RepairAnswer(Value):
         outcome: `valid` if the plan needs no repair, `repaired` if the new plan is proven valid,
             `partial` if the repair fixes only the first failure, `unrepaired` if none was found,
             `unknown` if the plan could not be judged.
-        repair: The change of the plan; null if there is none.
+        repair: The change to the plan; null if there is none.
         note: Why there is no repair.
         plan: The valid plan after the repair; null if there is none.
         before: The verdict on the given plan.

@@ -62,7 +62,7 @@ def without_manner(cursor: Cursor) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def with_referent(
     tokens: tuple[str, ...], asides: Sequence[str], lexicon: Lexicon
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Replace 'it' or 'them' by the only object, 'there' by the only place that the asides mention.
+    """Replace 'it' or 'them' by the only object in the asides, and 'there' by the only place.
 
     In 'I left my watch on the sofa, bring it', 'it' is the watch; the sofa is only its place. With
     several objects, the pronoun stays, as do words after the first noun. Each replacement has a

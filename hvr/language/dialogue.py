@@ -497,7 +497,7 @@ class Rewriter:
         return self.reader.taxonomy.label(self.inventory.classes[name])
 
     def _known(self, text: str) -> Iterator[str]:
-        """Yield the request with the drawer mentioned last for 'the drawer', if there is one."""
+        """Yield the request with 'the drawer' replaced by the drawer mentioned last, if any."""
         tokens, spans = self.spans(text) if text.strip() else ((), [])
         about = (*self.memory.group, *self.memory.acted, *self.memory.places[:1])
         said = list(tokens)

@@ -120,7 +120,7 @@ class Making:
         )
 
     def leave(self, things: Iterable[int], *, serving: bool) -> None:
-        """Choose where a result is left, or served if `serving`, if the request names no place."""
+        """Choose a place for a result (to serve it, if `serving`), unless the request names one."""
         draft = self.draft
         for number in draft.live(things):
             top = draft.outermost(number)
@@ -252,7 +252,7 @@ class Liquids:
         return negated(self.taxonomy.state(FILLED))
 
     def fill(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Fill vessels, by default with the verb's liquid."""
+        """Fill vessels, by default with the verb's liquid; return their entities."""
         full = self.taxonomy.state(FILLED)
         reading = ReferentReading(wanted=False, requires=self.vessel, condition=full)
         things = self.referents.all_of(group.things, reading)

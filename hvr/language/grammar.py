@@ -612,7 +612,7 @@ class LearntOnly(_WithLearnt):
 
 
 class AgreementReader(_WithLearnt):
-    """Reads requests by grammar and, unless they are plain or ambiguous, also as learnt."""
+    """Reads requests by grammar and, unless plain or ambiguous, also by the learnt reader."""
 
     def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         grammar: Goal | HvrError

@@ -226,7 +226,7 @@ class Lexicon:
         return verbs
 
     def nearest(self, word: str, count: int = 2) -> tuple[str, ...]:
-        """Return at most `count` known phrases with an unknown word, or else similar words."""
+        """Return at most `count` known phrases that contain a word, or else similar words."""
         phrases = sorted(
             " ".join(key)
             for key, entries in self.entries.items()

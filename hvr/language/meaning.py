@@ -86,7 +86,7 @@ class Entity(Value):
         firm: Whether this reading requires the object to be at its initial place.
         soft: Whether the initial place may also be where the action happens: 'in the sink'.
         distinct: Whether the entity differs from all other mentioned entities of its class.
-        each: Whether objects placed in or on the entity are distributed over its objects.
+        each: Whether each of its objects gets the number placed there: 'a fork in each drawer'.
         every: Whether the request says 'every' or 'all', so that there may be none.
         everything: Whether no noun restricts its class.
         apart: Whether each object placed in or on the entity gets a separate place.

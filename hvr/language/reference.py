@@ -590,7 +590,7 @@ class Referents:
             draft.place([inner], vessel, word)
 
     def _is_ingredient(self, inner: int, vessel: int) -> bool:
-        """Return whether a dish contains a thing anyway ('with tomato' in a salad); if so, drop it.
+        """Return whether a dish contains a thing anyway: 'with tomato' in a salad; if so, drop it.
 
         Another thing added to a dish becomes its pieces if it has any.
         """

@@ -281,7 +281,8 @@ def nearest(
 ) -> tuple[str, ...]:
     """Return the candidates that 'near …' can mean, nearest first.
 
-    A receptacle is at distance 0 from its contents. A side without candidates is ignored.
+    A receptacle is at distance 0 from its contents. For 'left of' and the like, all candidates
+    count if none is on this side.
 
     Args:
         count: Number of objects meant; 0 for all within reach.

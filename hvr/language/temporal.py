@@ -121,7 +121,7 @@ class TimedWords(Protocol):
         ...
 
     def holds(self, text: str) -> bool:
-        """Return whether a condition holds now, as far as known."""
+        """Return whether a condition holds now, according to the known facts."""
         ...
 
     def over_all(self, texts: Sequence[tuple[str, str]]) -> tuple[str, ...]:
@@ -410,7 +410,7 @@ def _plainly(text: str) -> str:
 
 
 class _Constraints:
-    """Turns the parts of a request into constraints and the rest of the request."""
+    """Turns the parts of a request into constraints and parts that remain to be done."""
 
     def __init__(self, words: TimedWords) -> None:
         self.words = words

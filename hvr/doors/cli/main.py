@@ -252,7 +252,7 @@ def _unforeseen(given: Sequence[str], error: BaseException) -> int:
 
 
 def resolve(given: Sequence[str]) -> Call:
-    """Return the command, default command of a group, or group that a command line names."""
+    """Resolve a command line to a command, to a group's default command, or to a group."""
     words: tuple[str, ...] = (HVR.name,)
     rest = tuple(given)
     called: Command | Group = HVR

@@ -172,7 +172,6 @@ def _compare(
     now: Mapping[str, Any],
     then: Mapping[str, Any],
 ) -> None:
-    """Raise UsageError if an option differs from the original run; `keys` are its status keys."""
     for name, key in keys.items():
         given = vars(args).get("dry_run" if name == "execute" else name)
         if given is not None and now.get(key) != then.get(key):

@@ -239,7 +239,7 @@ _Handler = Callable[[Request], Awaitable[Response]]
 
 
 def planning_routes(jobs: Jobs, wrapped: Callable[[str, _Handler], _Handler]) -> list[Route]:
-    """Return the routes for planning editors; `wrapped` adds the behaviour common to all routes."""
+    """Return the planning-as-a-service routes; `wrapped` adds the behaviour common to all."""
 
     async def packages(_: Request) -> Response:
         return JSONResponse([_package(name) for name in _names()])
@@ -281,7 +281,7 @@ def _package(name: str) -> dict[str, Any]:
 
 
 def _result(state: dict[str, Any], *, editor: bool) -> dict[str, Any]:
-    """Return a job as planning-as-a-service or, if `editor`, as its editor adaptor formats it."""
+    """Return a job as planning-as-a-service answers it or, if `editor`, its editor adaptor."""
     if state["state"] in ("queued", "running"):
         return {"status": "PENDING"}
     answer = state.get("answer") or {}

@@ -83,9 +83,9 @@ _HINGED = frozenset({"Cabinet", "Fridge", "Microwave", "Safe"})
 
 
 def with_open_door(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of an object with its open door inside its bounding box.
+    """Return an object's metadata with a bounding box that also contains its open door.
 
-    The door is as wide as the object, and hinged on one side of its front.
+    The door is assumed to be as wide as the object, and hinged on one side of its front.
     """
     box, yaw = Box.of_object(entry), math.radians(entry["rotation"]["y"])
     ahead = (round(math.sin(yaw)), round(math.cos(yaw)))

@@ -146,7 +146,7 @@ class PredictedWorld(ABC):
         knowledge: bool,
         expansion: bool,
     ) -> PickedObjects:
-        """Return the objects of the selected kinds, and related objects.
+        """Return the objects of the selected kinds (`answered`), and related objects.
 
         Args:
             knowledge: Whether to add the objects named in the request.

@@ -165,10 +165,10 @@ class PredictedScene(PredictedWorld):
     def named_in(
         self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return the named objects, and the `known` objects that are of their types or furniture.
+        """Return the named objects, and the `known` objects that are furniture or of a named type.
 
-        With `expansion`, objects on which the former depend are added. The result is empty if no
-        portable object is named.
+        With `expansion`, objects on which the named ones depend are added. The result is empty if
+        no portable object is named.
         """
         inventory = self.inventory
         names = mentioned(text, inventory)

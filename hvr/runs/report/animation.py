@@ -162,7 +162,6 @@ class _Room:
             self._shapes[name] = one.replace(box=_shifted(one.box, dx, dz))
 
     def begin(self, name: str, first: str, second: str) -> None:
-        """Update the room for a fact that becomes true."""
         if name == "present" and first in self._pieces:
             self._shapes.setdefault(first, self._pieces[first].replace(state=()))
         if (shape := self._shapes.get(first)) is None:

@@ -255,7 +255,10 @@ def summary(graph: NavigationGraph) -> str:
 
 
 def state(graph: NavigationGraph, name: str) -> str:
-    """Return a tool's status: `untried`, `removed`, `on trial` or `gone`; empty if it is in use."""
+    """Return a tool's status: `untried`, `removed`, `on trial` (in use again) or `gone`.
+
+    It is empty for a tool in regular use.
+    """
     absence = graph.absent.get(name)
     if absence is None:
         return "" if graph.tools[name].evidence.count else "untried"
