@@ -28,7 +28,7 @@ from side_by_side import chosen as engine_of
 
 from hvr.bench.cells import CellOptions, CellResult, plan_cells
 from hvr.bench.runner import Progress, prompt_digests, run_bench, run_cell
-from hvr.bench.summary import Row, summarise
+from hvr.bench.tables import Row, summarise
 from hvr.doors.cli.bench import split_list
 from hvr.models.choice import ModelChoice
 

@@ -46,7 +46,7 @@ from hvr.planning.plans import Planned
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.worlds.kitchen import Kitchen
-from hvr.worlds.thor.types import load_facts
+from hvr.worlds.thor.observe import load_facts
 from studies.alfred import scene_from_alfred
 
 

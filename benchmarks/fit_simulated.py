@@ -31,7 +31,7 @@ from side_by_side import chosen as engine_of
 from hvr.bench.cells import CellOptions, plan_cells
 from hvr.bench.export import paper_tables
 from hvr.bench.runner import Progress, prompt_digests, run_bench, run_cell
-from hvr.bench.summary import summarise
+from hvr.bench.tables import summarise
 from hvr.doors.cli.bench import split_list
 from hvr.models.choice import ModelChoice
 

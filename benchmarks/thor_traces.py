@@ -39,13 +39,13 @@ from inputs import measured
 
 from hvr.errors import HvrError
 from hvr.worlds.kitchen import Kitchen
-from hvr.worlds.thor import types
+from hvr.worlds.thor import observe
 from hvr.worlds.thor.imported_scenes import scene_from_metadata
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "ai2thor" / "traces"
 """Default path of the recordings, beside the hvr checkout."""
 
-STATES = (*types.STATES, "openness", "isPickedUp")
+STATES = (*observe.STATES, "openness", "isPickedUp")
 """Fields of an object's state."""
 
 RELATIONS = ("parentReceptacles", "receptacleObjectIds")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hvr.base.numbers import check_integer, check_real
+from hvr.base.texts import check_integer, check_real
 from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall, ToolEnvironment
 from hvr.tools.catalogue.schema import Catalogue
 

@@ -27,7 +27,7 @@ from benchmarks.inputs import records
 from hvr.base.texts import read_json
 from hvr.knowledge.retrieval.embedders import TextVectors
 from hvr.knowledge.world_file import load_world
-from hvr.tools.calling.benchmark_worlds import READING_FUNCTIONS
+from hvr.tools.calling.python_world import READING_FUNCTIONS
 from hvr.tools.calling.worlds import meanings_file, open_tools
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.schema import Catalogue, Effect

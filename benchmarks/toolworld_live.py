@@ -35,18 +35,17 @@ from conditions import conditions
 
 from benchmarks.inputs import records
 from hvr.base.files import append_json_line
-from hvr.base.numbers import check_integer
-from hvr.base.texts import parse_json
+from hvr.base.texts import check_integer, parse_json
 from hvr.doors.cli.output import check_writable
 from hvr.errors import DataFileError, HvrError, LLMError, UsageError
 from hvr.models.choice import ModelChoice
 from hvr.models.connect import connect
-from hvr.models.meter import Meter
+from hvr.models.layers import Meter
 from hvr.models.model import Message, Request
-from hvr.tools.calling.benchmark_worlds import Tau2Tools
 from hvr.tools.calling.calls import Provenance, Source, ToolCall
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
 from hvr.tools.calling.log import excerpt
+from hvr.tools.calling.python_world import Tau2Tools
 
 PUBLISHED = {"retail": (("GPT-4o", 60.4), ("Claude 3.5 Sonnet", 69.2)),
              "airline": (("GPT-4o", 42.0), ("Claude 3.5 Sonnet", 46.0))}  # fmt: skip

@@ -35,8 +35,8 @@ from toolworld_findings import POSITION, Findings, FoundValue, Trait
 from hvr.base.registry import load_apart
 from hvr.base.texts import read_json_lines
 from hvr.errors import DataFileError
-from hvr.tools.calling.benchmark_worlds import BfclTools, Tau2Tools
 from hvr.tools.calling.calls import CallOutcome, Json, ToolCall, ToolEnvironment
+from hvr.tools.calling.python_world import BfclTools, Tau2Tools
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 from hvr.tools.navigation.known_values import Flow, ParameterMatcher, key, plain, singular_words
 from hvr.tools.navigation.queries import call_key

@@ -15,10 +15,9 @@ from types import MappingProxyType
 from typing import Any
 
 from hvr.errors import SceneError
-from hvr.worlds.geometry import Box, Vec
 from hvr.worlds.kitchen.placement import Solid, holder_of
-from hvr.worlds.scenes import LegacyReceptacle, ObjectSpec, Scene, load_scene
-from hvr.worlds.thor.types import TypeFacts, load_facts
+from hvr.worlds.scenes import Box, LegacyReceptacle, ObjectSpec, Scene, Vec, load_scene
+from hvr.worlds.thor.observe import TypeFacts, load_facts
 
 RENAMED = MappingProxyType({"Glassbottle": "Bottle"})
 """Object types renamed since 2.1.0."""

@@ -24,8 +24,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from hvr.worlds.geometry import Box
 from hvr.worlds.kitchen.placement import Solid, holder_of
+from hvr.worlds.scenes import Box
 
 ALWAYS_KEPT_TYPES = ("Box",)
 LEGACY_TYPES = frozenset(

@@ -6,5 +6,5 @@ killed.
 
 Begin with `cells.py`: `Scores` contains the measures of a plan, and `COLUMNS` defines how reports
 name and print them. `scoring.py` computes the scores with the functions in `metrics.py`,
-`summary.py` averages them, and `tables.py` and `export.py` print them.
+`tables.py` averages and prints them, and `export.py` exports them.
 """

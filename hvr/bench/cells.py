@@ -15,9 +15,9 @@ from hvr.base.secrets import Scrubber
 from hvr.errors import DataFileError, UsageError
 from hvr.models.choice import ModelChoice
 from hvr.models.connect import is_simulation
-from hvr.models.meter import MeteredUse
+from hvr.models.layers import MeteredUse
+from hvr.policies import policy_class
 from hvr.policies.llm.settings import settings_named
-from hvr.policies.registry import policy_class
 from hvr.runs.tasks import label, load_task
 from hvr.values import JsonObject
 from hvr.worlds.scenes import load_scene

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from hvr.bench.cells import COLUMNS, CellResult, Scores
-from hvr.bench.summary import Row, Stat, Summary
-from hvr.bench.tables import Delta, before_after, bounds, with_spread
-from hvr.models.meter import MeteredUse
+from hvr.bench.tables import Delta, Row, Stat, Summary, before_after, bounds, with_spread
+from hvr.models.layers import MeteredUse
 from hvr.runs.report.sections import Part, Series, bars, report, scatter, section, stacked, table
 from hvr.runs.tasks import label as task_label
 

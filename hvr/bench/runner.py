@@ -31,16 +31,16 @@ from hvr.models.choice import ModelChoice
 from hvr.models.config import ModelOptions
 from hvr.models.connect import connect, embedder_options, loads_weights
 from hvr.models.errors import ModelError
-from hvr.models.meter import MeteredUse
+from hvr.models.layers import MeteredUse
 from hvr.pddl import Domain, GroundAction, Problem, Task
 from hvr.planning.plans import AABlock, FindObjects, MacroAction, Policy, PolicyContext
 from hvr.planning.search.planners import FastDownward, Planner, RecordedPlanner
+from hvr.policies import policy_class
 from hvr.policies.goal.policy import GoalPolicy, plan_all_stages, uncorrected_record
 from hvr.policies.llm.policy import AgentPolicy, LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.policies.llm.record import PlanningRecord, stopped_by
 from hvr.policies.llm.settings import is_agent, is_goal
-from hvr.policies.registry import policy_class
 from hvr.runs.tasks import PaperTask, load_task
 from hvr.worlds.environment import EnvironmentSetup, open_environment
 
@@ -169,7 +169,7 @@ def _kind(error: Exception) -> str:
 
 
 def _start_worker() -> None:
-    from hvr.models.meter import show_notices_of_worker
+    from hvr.models.layers import show_notices_of_worker
 
     protect_output()
     show_notices_of_worker()

@@ -23,7 +23,7 @@ from hvr.bench.metrics import (
 from hvr.execution.deviations import compare_states
 from hvr.execution.world import World, open_world
 from hvr.knowledge.world_file import world_of_scene
-from hvr.models.meter import MeteredUse
+from hvr.models.layers import MeteredUse
 from hvr.pddl import (
     TRUE,
     And,

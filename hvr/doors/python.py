@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hvr.base.files import temporary_folder, write_whole
 from hvr.judging.symbolic import judge as judge_steps
 from hvr.pddl import Domain, Problem, Step, parse_domain, parse_problem, read_plan
-from hvr.pddl.printer import print_domain, print_problem
+from hvr.pddl.model import print_domain, print_problem
 from hvr.planning.solving.solve import SolveOptions
 from hvr.planning.solving.solve import solve as solve_files
 from hvr.validation.lint import lint as lint_model

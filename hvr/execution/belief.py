@@ -19,8 +19,7 @@ from hvr.pddl import GroundAction, State
 from hvr.pddl.formulas import Atom, FunctionTerm
 from hvr.pddl.numeric import NumericTest, Rational, Values, evaluate
 from hvr.pddl.state import Conjunction, Disjunction, set_bits
-from hvr.worlds.thor.observe import Names
-from hvr.worlds.thor.types import LIDDED, SILENT
+from hvr.worlds.thor.observe import LIDDED, SILENT, Names
 
 # Belief -------------------------------------------------------------------------------------------
 # The robot's belief about the scene: visible objects as seen now, all others as last seen.

@@ -41,7 +41,7 @@ from hvr.planning.plans import Planned
 from hvr.validation.report import Failure, StepReport, ValidationReport
 from hvr.validation.trajectory import ConstraintMonitor, with_constraints
 from hvr.validation.validator import Validator
-from hvr.worlds.thor.types import FLOOR
+from hvr.worlds.thor.observe import FLOOR
 
 if TYPE_CHECKING:
     from hvr.execution.world import World

@@ -14,7 +14,7 @@ from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.knowledge.terms import k
 from hvr.pddl.formulas import Atom, Expression
 from hvr.values import Value
-from hvr.worlds.thor.types import FLOOR, SILENT
+from hvr.worlds.thor.observe import FLOOR, SILENT
 
 # Fields -------------------------------------------------------------------------------------------
 # The attributes of scene objects, and the kinds of predicates, behind PDDL atoms.

@@ -26,8 +26,7 @@ from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.pddl.formulas import Atom
 from hvr.values import Value
 from hvr.worlds.environment import Environment
-from hvr.worlds.thor.observe import Names, scene_graph
-from hvr.worlds.thor.types import LIDDED
+from hvr.worlds.thor.observe import LIDDED, Names, scene_graph
 
 # Noise --------------------------------------------------------------------------------------------
 # Noise: which surprising readings to accept, and the error rate of the sensors.

@@ -29,8 +29,7 @@ from hvr.planning.plans import Planned, Policy
 from hvr.validation.trajectory import ConstraintMonitor
 from hvr.values import cached_property
 from hvr.worlds.environment import Environment
-from hvr.worlds.geometry import VISIBILITY_DISTANCE
-from hvr.worlds.scenes import PlaceCounts, place_counts
+from hvr.worlds.scenes import VISIBILITY_DISTANCE, PlaceCounts, place_counts
 from hvr.worlds.thor.observe import Names
 from hvr.worlds.thor.skills import GRID, NEAR, SHUFFLE, SkillResult, perform
 

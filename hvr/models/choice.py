@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.base.numbers import check_real
+from hvr.base.texts import check_real
 
 if TYPE_CHECKING:
     from hvr.models.limits import Limits

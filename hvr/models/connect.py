@@ -12,9 +12,8 @@ from hvr.base.registry import Registry
 from hvr.errors import DataFileError, PlanBudgetError, UsageError
 from hvr.models.choice import ModelChoice
 from hvr.models.config import ConfiguredModel, ModelOptions, read_config, read_embedder_config
-from hvr.models.layers import Cache, Guarded, Retry, RetryLimits, RetryPolicy
+from hvr.models.layers import Cache, Guarded, Meter, Retry, RetryLimits, RetryPolicy
 from hvr.models.limits import Budget, Budgeted, Limits, Load, PerMinute, RateLimit, SharedWindow
-from hvr.models.meter import Meter
 from hvr.models.model import Model
 from hvr.models.recording import RecordingModel, Replay, count_exchanges
 

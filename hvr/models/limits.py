@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hvr.base.files import unwritable
-from hvr.base.numbers import check_integer, check_real
+from hvr.base.texts import check_integer, check_real
 from hvr.errors import BudgetError, DataFileError, LLMError, UsageError
 from hvr.models.config import Price
 from hvr.models.errors import ModelError, used

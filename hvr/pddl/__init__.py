@@ -64,8 +64,8 @@ from hvr.pddl.state import State, holds
 from hvr.pddl.task import Misfit, MisfitKind, Task
 
 if TYPE_CHECKING:
+    from hvr.pddl.model import print_domain, print_formula, print_problem
     from hvr.pddl.plan_json import plan_from_json, plan_to_json
-    from hvr.pddl.printer import print_domain, print_formula, print_problem
     from hvr.pddl.task import applicable_actions, ground_all
 
 _LATE = {
@@ -73,9 +73,9 @@ _LATE = {
     "ground_all": "task",
     "plan_from_json": "plan_json",
     "plan_to_json": "plan_json",
-    "print_domain": "printer",
-    "print_formula": "printer",
-    "print_problem": "printer",
+    "print_domain": "model",
+    "print_formula": "model",
+    "print_problem": "model",
 }
 """Names that validation does not need; their modules are imported on first use."""
 

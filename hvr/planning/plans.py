@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hvr.knowledge.retrieval.inventory import Inventory
     from hvr.language.goal_builder import Goal
     from hvr.models.choice import ModelChoice
-    from hvr.models.meter import Meter
+    from hvr.models.layers import Meter
     from hvr.planning.search.planners import Planner
 
 

@@ -14,15 +14,15 @@ from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.retrieval.relevance import Relevant
 from hvr.models.choice import ModelChoice
 from hvr.models.errors import ModelError
-from hvr.models.meter import Meter
+from hvr.models.layers import Meter
 from hvr.pddl import And, Domain, Expression, Problem, Task, parse_formula
-from hvr.pddl.printer import print_domain, print_problem
+from hvr.pddl.model import print_domain, print_problem
 from hvr.planning.plans import Planned, PolicyContext
 from hvr.planning.search.planners import Planner
-from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.agent import make_writing
 from hvr.policies.llm.answers.text import clean
 from hvr.policies.llm.dialogue import Dialogue
+from hvr.policies.llm.mapper import ActionSet
 from hvr.policies.llm.policy import learn_macros, open_equipment
 from hvr.policies.llm.prediction import PredictedFacts
 from hvr.policies.llm.prompts import DEFAULT_PROMPTS

@@ -13,7 +13,7 @@ from hvr.knowledge.retrieval.inventory import take_inventory
 from hvr.language.goal_builder import Contingency, Goal
 from hvr.language.statements import SceneStatement, SceneView, StatementJudge
 from hvr.pddl import Atom, print_plan
-from hvr.pddl.printer import print_problem
+from hvr.pddl.model import print_problem
 from hvr.planning.plans import Judgement
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.validation.report import count

@@ -28,7 +28,7 @@ from hvr.base.texts import read_json
 from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.execution.events import Event, PlanReady, StepDone, Understood
 from hvr.pddl import print_plan
-from hvr.pddl.printer import print_problem
+from hvr.pddl.model import print_problem
 from hvr.planning.plans import Planned, Understanding
 from hvr.runs.report.floor_plan.plan import FloorPlan, floor_plan, scene_plan
 from hvr.runs.request import RunRequest

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.base.numbers import MAX_INTEGER, as_float, brief, check_integer, check_positive
+from hvr.base.texts import MAX_INTEGER, as_float, brief, check_integer, check_positive
 from hvr.errors import DataFileError, ImpossibleGoalError, UsageError
 from hvr.execution.belief import Sight
 from hvr.execution.perception import Sensors
@@ -17,7 +17,7 @@ from hvr.language.grammar import check_reader
 from hvr.models.choice import ModelChoice
 from hvr.planning.plans import Policy
 from hvr.planning.search.planners import DEFAULT, PLANNERS, Planner, make_planner
-from hvr.policies.registry import POLICIES, policy_class
+from hvr.policies import POLICIES, policy_class
 from hvr.runs.tasks import PaperTask, load_task
 from hvr.worlds.environment import ENVIRONMENTS, names_executable
 from hvr.worlds.scenes import is_recorded, load_scene
@@ -38,7 +38,7 @@ class Options:
         world: World with scenes, by name or folder; None for the world of the scene.
         scene: Name of a packaged scene, or path of a .json file with the metadata of an AI2-THOR
             event. None means the scene of a task's ground truth, or else the world's first scene.
-        policy: Name of the policy in `hvr.policies.registry.POLICIES`. None means `symbolic`
+        policy: Name of the policy in `hvr.policies.POLICIES`. None means `symbolic`
             without a model, `goal` with the setting LLM+P, `agent` with AGENT, and `llm` otherwise.
         planner: Classical planner used by the symbolic policy and for repair.
         budget: Time limit of each planner call in seconds.

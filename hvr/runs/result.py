@@ -12,7 +12,7 @@ from hvr.language.goal_builder import Goal
 from hvr.values import JsonObject
 
 if TYPE_CHECKING:
-    from hvr.models.meter import MeteredUse
+    from hvr.models.layers import MeteredUse
     from hvr.planning.plans import Judgement
     from hvr.runs.spine import RunComponents
 

@@ -29,7 +29,7 @@ from hvr.language.goal_builder import Stage
 from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Message, Request
 from hvr.pddl import And, Atom, Domain, GroundAction, Problem, State, Task, parse_problem
-from hvr.pddl.printer import print_domain, print_problem
+from hvr.pddl.model import print_domain, print_problem
 from hvr.pddl.state import Operator
 from hvr.pddl.task import ground_all
 from hvr.planning.problems.generator import shortest

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.base.numbers import check_real
+from hvr.base.texts import check_real
 from hvr.errors import ContinuousChangeError, UsageError
 from hvr.pddl import (
     Atom,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.base.numbers import (
+from hvr.base.texts import (
     MAX_INTEGER,
     MAX_REAL,
     check_integer,

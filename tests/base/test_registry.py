@@ -12,7 +12,7 @@ from hvr.execution.executor import Executor
 from hvr.models.connect import PROVIDERS
 from hvr.planning.plans import Policy, RecoveryStrategies
 from hvr.planning.search.planners import PLANNERS, make_planner
-from hvr.policies.registry import POLICIES, policy_class
+from hvr.policies import POLICIES, policy_class
 from hvr.worlds.environment import ENVIRONMENTS
 
 ALL = (ENVIRONMENTS, PLANNERS, POLICIES, PROVIDERS)

@@ -9,7 +9,7 @@ from pathlib import Path
 from hvr.bench.cells import Cell, CellOptions, CellResult, Scores
 from hvr.bench.folder import BenchFolder
 from hvr.models.errors import ModelError
-from hvr.models.meter import MeteredUse
+from hvr.models.layers import MeteredUse
 
 
 def scores(cell: Cell, **values: float) -> Scores:

@@ -15,7 +15,7 @@ from hvr.bench.cells import NO_MODEL, CellOptions, plan_cells
 from hvr.bench.export import latex_escaped, to_latex
 from hvr.bench.folder import BenchFolder
 from hvr.bench.runner import run_bench, run_cell
-from hvr.bench.summary import Summary, bootstrap_interval, summarise
+from hvr.bench.tables import Summary, bootstrap_interval, summarise
 from hvr.errors import UsageError
 from tests.command_line import Hvr
 

@@ -17,8 +17,7 @@ from hvr.bench.cells import Cell, CellOptions, CellResult, plan_cells
 from hvr.bench.export import HEADER, bench_report, to_csv, to_json
 from hvr.bench.folder import BenchFolder
 from hvr.bench.runner import run_bench
-from hvr.bench.summary import Stat, summarise
-from hvr.bench.tables import ALL, compare, load_results, main_tables, task_tables
+from hvr.bench.tables import ALL, Stat, compare, load_results, main_tables, summarise, task_tables
 from hvr.errors import DataFileError
 from tests.bench import bench_cells
 

@@ -12,7 +12,7 @@ from hvr.bench.cells import Scores
 from hvr.bench.metrics import rename_objects
 from hvr.bench.scoring import execute_plan, scene_task, score
 from hvr.errors import DataFileError
-from hvr.models.meter import MeteredUse
+from hvr.models.layers import MeteredUse
 from hvr.pddl import GroundAction, parse_plan
 from hvr.planning.plans import AABlock, MacroAction, Plan
 from hvr.policies.llm.record import BlockRecord, MacroCheck, PlanningRecord

@@ -18,7 +18,7 @@ from hvr.errors import DataFileError, LLMError
 from hvr.models import recording as transcript
 from hvr.models.choice import ModelChoice
 from hvr.models.errors import ModelError
-from hvr.models.meter import Meter
+from hvr.models.layers import Meter
 from hvr.models.model import Answer, Request
 from hvr.models.recording import RecordingModel, Replay, aside_of, count_exchanges, set_aside
 from tests.models.llm_fakes import Fake, Outcome, ask, said

@@ -12,7 +12,7 @@ import pytest
 from hvr.models import transport
 from hvr.models.config import ModelOptions
 from hvr.models.connect import make_model
-from hvr.models.meter import notices
+from hvr.models.layers import notices
 from tests.command_line import Hvr
 from tests.extras import needs
 from tests.model_server import Behaviour, make_coffee

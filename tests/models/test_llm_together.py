@@ -11,8 +11,8 @@ from hvr.models import recording
 from hvr.models.config import ModelOptions
 from hvr.models.connect import SharedLimits, stack
 from hvr.models.errors import ModelError
+from hvr.models.layers import Meter
 from hvr.models.limits import Budget, Limits
-from hvr.models.meter import Meter
 from hvr.models.model import Answer, Request
 from tests.models.llm_fakes import Fake, ask, said
 

@@ -8,7 +8,7 @@ import pytest
 
 from hvr.errors import LLMError
 from hvr.models.errors import ModelError
-from hvr.models.meter import Meter
+from hvr.models.layers import Meter
 from hvr.models.model import Answer, Message, Request, Usage
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from hvr.errors import DataFileError
 from hvr.tools.logs.messages import CallEvent, calls_in_text
-from hvr.tools.logs.reading import read_log
-from hvr.tools.logs.records import events
+from hvr.tools.logs.reading import events, read_log
 from hvr.tools.tool_plans import LoggedCall
 
 LOGS = Path(__file__).with_name("agent_logs")

@@ -15,7 +15,7 @@ import pytest
 import hvr
 from hvr.base.engines.registry import EngineChoice
 from hvr.errors import UsageError
-from hvr.validation import Outcome, batch, suite_judging
+from hvr.validation import Outcome, batch, suite_collection
 from hvr.validation.batch import (
     BatchOptions,
     LoadedModel,
@@ -25,8 +25,7 @@ from hvr.validation.batch import (
 )
 from hvr.validation.findings import Judged
 from hvr.validation.reporters import render_result
-from hvr.validation.suite_collection import plans_of
-from hvr.validation.suite_judging import judge_suite
+from hvr.validation.suite_collection import judge_suite, plans_of
 from hvr.validation.suites import Job, Suite
 from tests.validation.validation_task import write_task
 
@@ -147,14 +146,14 @@ def test_results_do_not_wait_for_the_last_plan() -> None:
 
 def die_of_early_plans() -> None:
     """Make a plan kill the worker process that judges it."""
-    real = suite_judging.judge
+    real = suite_collection.judge
 
     def deadly(given: LoadedModel, file: str) -> Judged:
         if file.endswith("early.plan"):
             os.kill(os.getpid(), signal.SIGKILL)
         return real(given, file)
 
-    suite_judging.judge = deadly  # type: ignore[attr-defined]
+    suite_collection.judge = deadly  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow

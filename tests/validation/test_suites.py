@@ -15,8 +15,13 @@ from hvr.base.engines.registry import EngineChoice
 from hvr.errors import DataFileError, UsageError
 from hvr.validation import Outcome
 from hvr.validation.batch import BatchOptions
-from hvr.validation.suite_collection import collect, expand_patterns, plans_of, read_manifest
-from hvr.validation.suite_judging import judge_suite
+from hvr.validation.suite_collection import (
+    collect,
+    expand_patterns,
+    judge_suite,
+    plans_of,
+    read_manifest,
+)
 from hvr.validation.suites import FileKind, Suite, classify
 
 DOMAIN = """(define (domain {name}) (:requirements :strips) (:predicates (p) (q))

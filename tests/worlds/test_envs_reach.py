@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hvr.worlds import Kitchen, Names, perform, scene_names
-from hvr.worlds.geometry import VISIBILITY_DISTANCE
 from hvr.worlds.kitchen.visibility import Room
-from hvr.worlds.scenes import load_scene
+from hvr.worlds.scenes import VISIBILITY_DISTANCE, load_scene
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 from hvr.errors import SceneError
 from hvr.worlds import load_scene, scene_names
 from hvr.worlds.scenes import parse_scene
-from hvr.worlds.thor.types import load_facts
+from hvr.worlds.thor.observe import load_facts
 
 ROOT = Path(__file__).parents[2]
 

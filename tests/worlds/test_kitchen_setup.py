@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hvr.errors import UsageError
 from hvr.worlds import Event, Kitchen, Names
 from hvr.worlds.kitchen.state import KitchenSettings
-from hvr.worlds.thor.types import load_facts
+from hvr.worlds.thor.observe import load_facts
 
 Act = Callable[..., Event]
 Look = Callable[[str], dict[str, Any]]

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("ai2thor", reason="ai2thor is not installed")
 
 from hvr.doors.cli.main import run
-from hvr.doors.stand_in.launcher import command
+from hvr.doors.stand_in import command
 from hvr.errors import SceneError, UsageError
 from hvr.worlds import Environment, Kitchen, Names, perform, scene_graph
 from hvr.worlds.environment import EnvironmentSetup, open_environment

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("ai2thor", reason="ai2thor is not installed")
 
 from hvr.doors.cli.main import run
-from hvr.doors.stand_in.launcher import command
+from hvr.doors.stand_in import command
 from hvr.errors import HvrError, MissingExtraError
 from hvr.worlds.thor import SimulatorError, Thor, ThorOptions
 from hvr.worlds.thor.environment import RetryingEnvironment

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from hvr.base import numbers
+from hvr.base import texts
 from hvr.errors import HvrError, UsageError
 
 if TYPE_CHECKING:
@@ -136,14 +136,14 @@ def utf8_text(text: str) -> str:
 
 def number(text: str) -> Fraction:
     """Parse a number from 0 to 1,000,000 as an exact fraction."""
-    _read(numbers.parse_real, text)
+    _read(texts.parse_real, text)
     from fractions import Fraction
 
     return Fraction(text)
 
 
 def real(text: str) -> float:
-    return _read(numbers.parse_real, text)
+    return _read(texts.parse_real, text)
 
 
 def seconds(text: str) -> float:
@@ -164,7 +164,7 @@ def gibibytes(text: str) -> int:
 
 def whole_number(text: str) -> int:
     """Parse a non-negative integer."""
-    return _read(numbers.parse_integer, text)
+    return _read(texts.parse_integer, text)
 
 
 def jobs(text: str) -> int:

@@ -29,8 +29,7 @@ from hvr.errors import UsageError
 if TYPE_CHECKING:
     from hvr.bench.cells import Cell, CellOptions, CellResult
     from hvr.bench.runner import Listen, Progress
-    from hvr.bench.summary import Summary
-    from hvr.bench.tables import Delta
+    from hvr.bench.tables import Delta, Summary
 
 
 # Lists --------------------------------------------------------------------------------------------
@@ -104,8 +103,7 @@ def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace
     """Print the results, and write the requested files."""
     from hvr.bench import export
     from hvr.bench.folder import BenchFolder
-    from hvr.bench.summary import summarise
-    from hvr.bench.tables import compare, load_results
+    from hvr.bench.tables import compare, load_results, summarise
     from hvr.doors.cli.output import print_json, write_whole
 
     summary = summarise(results)
@@ -322,7 +320,7 @@ def run_run(args: argparse.Namespace) -> int:
 
 def _price(args: argparse.Namespace) -> int:
     from hvr.bench.cells import CellOptions
-    from hvr.bench.summary import price_lines
+    from hvr.bench.tables import price_lines
 
     for line in price_lines(_cells(args), CellOptions(model=model_choice(args))):
         print(line)
@@ -347,8 +345,8 @@ def _run(args: argparse.Namespace, cells: tuple[Cell, ...], options: CellOptions
     from hvr.bench import runner as cell
     from hvr.bench.folder import record_bench
     from hvr.bench.runner import run_bench
-    from hvr.bench.summary import price_lines
-    from hvr.models.meter import notices
+    from hvr.bench.tables import price_lines
+    from hvr.models.layers import notices
 
     folder = args.save or Path("bench") / f"{datetime.now():%Y%m%d-%H%M%S}"
     cell.check_models(cells, options)

@@ -103,9 +103,9 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "run or a scene.", "kg"),
     )),
     Group("llm", "Check that a language model answers; sum up the usage of a run.", (
-        Command("check", "Check whether a model answers.", "llm"),
+        Command("check", "Check whether a model answers.", "doctor"),
         Command("usage", "Sum up the calls, tokens, cost and time of a transcript by purpose.",
-                "llm"),
+                "doctor"),
     )),
     Group("library", "List, show, merge, export, import and cluster the macro actions that hvr "
           "has learnt.", (

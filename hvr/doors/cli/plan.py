@@ -283,7 +283,7 @@ def run_plan(args: argparse.Namespace) -> int:
     from hvr.runs.spine import plan
 
     if (posing := _posing_world(args)) is not None:
-        from hvr.doors.cli.plan_posed import run_posed_plan
+        from hvr.doors.cli.solve_execution import run_posed_plan
 
         return run_posed_plan(args, posing, given_options(args))
     options = _options(args) if args.resume is None else None
@@ -486,7 +486,7 @@ def _options(args: argparse.Namespace) -> Options:
 
 
 def _asks_model(options: Options) -> bool:
-    from hvr.policies.registry import policy_class
+    from hvr.policies import policy_class
 
     return policy_class(options.policy_name).asks_model
 
@@ -494,7 +494,7 @@ def _asks_model(options: Options) -> bool:
 def _notices(options: Options | None, *, quiet: bool) -> AbstractContextManager[None]:
     if options is not None and not _asks_model(options):
         return nullcontext()
-    from hvr.models.meter import notices
+    from hvr.models.layers import notices
 
     return notices(quiet=quiet)
 

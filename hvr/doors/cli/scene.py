@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.base.printable import console
+from hvr.doors import stand_in
 from hvr.doors.cli.arguments import add_json, add_path
-from hvr.doors.stand_in import launcher
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -199,8 +199,8 @@ def add_serve_arguments(parser: ArgumentParser) -> None:
     The process parses them itself, because it must report errors to the waiting client.
     """
     parser.hands_on = True
-    parser.description = launcher.DESCRIPTION
-    launcher.add_arguments(parser)
+    parser.description = stand_in.DESCRIPTION
+    stand_in.add_arguments(parser)
 
 
 def run_serve(args: argparse.Namespace) -> int:

@@ -71,7 +71,7 @@ def posed_files(args: argparse.Namespace) -> Iterator[tuple[Path, Path]]:
 def problem_files(asked: PosedProblem) -> Iterator[tuple[Path, Path]]:
     """Yield temporary files with the domain and the problem."""
     from hvr.base.files import temporary_folder, write_whole
-    from hvr.pddl.printer import print_domain, print_problem
+    from hvr.pddl.model import print_domain, print_problem
 
     with temporary_folder("hvr-world-") as folder:
         domain, problem = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from hvr.doors.stand_in.launcher import DESCRIPTION, add_arguments
+from hvr.doors.stand_in import DESCRIPTION, add_arguments
 from hvr.doors.stand_in.protocol import (
     FifoLink,
     HttpLink,
@@ -23,11 +23,10 @@ from hvr.doors.stand_in.protocol import (
     refuse,
 )
 from hvr.errors import HvrError, MissingExtraError, UsageError
-from hvr.worlds.geometry import Box
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.kitchen.actions import QUERIES
 from hvr.worlds.kitchen.kitchen import box_dict
-from hvr.worlds.scenes import scene_names
+from hvr.worlds.scenes import Box, scene_names
 
 # Conversation -------------------------------------------------------------------------------------
 

@@ -209,8 +209,7 @@ def bench_document(folder: ServedFolder, name: str, earlier: str = "") -> dict[s
     """
     from hvr.bench.export import bench_report
     from hvr.bench.folder import BenchFolder
-    from hvr.bench.summary import summarise
-    from hvr.bench.tables import compare
+    from hvr.bench.tables import compare, summarise
     from hvr.runs.report.sections import report
 
     bench = BenchFolder(_bench(folder, name))

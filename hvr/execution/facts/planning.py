@@ -14,12 +14,12 @@ from hvr.base.files import temporary_folder, write_whole
 from hvr.errors import ImpossibleGoalError, PlannerError
 from hvr.knowledge.retrieval.relevance import Relevant
 from hvr.pddl import Domain, GroundAction, Problem, State, Step, Task
-from hvr.pddl.printer import print_domain, print_problem
+from hvr.pddl.model import print_domain, print_problem
 from hvr.pddl.task import ground_all
 from hvr.planning.plans import AABlock, MacroAction, Plan, Planned, landmark_blocks
 from hvr.planning.search.cheapest import cheap_plan, relevant_problem
 from hvr.planning.search.fast_downward import SearchResult
-from hvr.planning.solving.forward import forward
+from hvr.planning.solving.forward import forward, temporal
 from hvr.planning.solving.portfolio import (
     DOWNWARD,
     FORWARD,
@@ -30,7 +30,6 @@ from hvr.planning.solving.portfolio import (
 )
 from hvr.planning.solving.race import retimed
 from hvr.planning.solving.solve import Solution, SolveOptions, solve
-from hvr.planning.solving.temporal import temporal
 from hvr.validation.validator import Validator
 from hvr.worlds.facts.environment import base_atoms
 

@@ -34,7 +34,7 @@ from hvr.pddl import (
     print_plan,
 )
 from hvr.pddl.formulas import functions_of, walk
-from hvr.pddl.printer import print_domain, print_problem
+from hvr.pddl.model import print_domain, print_problem
 from hvr.planning.plans import AABlock, MacroAction, Plan, Planned
 from hvr.validation.report import StepReport
 from hvr.validation.trajectory import ConstraintMonitor

@@ -11,7 +11,7 @@ from typing import overload
 
 from hvr.pddl import TRUE, Domain, Formula, Location, Problem, TypedName
 from hvr.pddl.formulas import typed_list
-from hvr.pddl.printer import print_domain, print_problem
+from hvr.pddl.model import print_domain, print_problem
 from hvr.values import Compact, Value, cached_property, set_field
 
 # Model --------------------------------------------------------------------------------------------

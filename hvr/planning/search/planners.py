@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hvr.base.files import append_json_line
-from hvr.base.numbers import check_positive
 from hvr.base.registry import Registry
-from hvr.base.texts import read_log
+from hvr.base.texts import check_positive, read_log
 from hvr.errors import DataFileError, PlannerError, UsageError
 from hvr.pddl import And, Exists, Expression, GroundAction, State, Task, TypedName
-from hvr.pddl.printer import print_problem
+from hvr.pddl.model import print_problem
 from hvr.planning.search.fast_downward import SearchResult, solve
 from hvr.validation.trajectory import ConstraintMonitor
 from hvr.validation.validator import Validator

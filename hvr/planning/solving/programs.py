@@ -68,7 +68,7 @@ def _forward(domain: Domain, problem: Problem, seconds: float, _options: Sequenc
 
 
 def _temporal(domain: Domain, problem: Problem, seconds: float, _options: Sequence[str]) -> _Ended:
-    from hvr.planning.solving.temporal import temporal
+    from hvr.planning.solving.forward import temporal
 
     outcome = temporal(domain, problem, seconds)
     if outcome.plan is not None:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from hvr.base.files import temporary_folder, write_whole
-from hvr.base.numbers import check_positive
-from hvr.base.texts import read_bytes, read_json_lines
+from hvr.base.texts import check_positive, read_bytes, read_json_lines
 from hvr.errors import DataFileError, HvrError, PlannerError, UsageError
 from hvr.pddl import (
     Domain,
@@ -25,8 +24,8 @@ from hvr.pddl import (
     parse_problem,
     print_plan,
 )
+from hvr.pddl.model import print_domain, print_problem
 from hvr.pddl.plan import decimal_text
-from hvr.pddl.printer import print_domain, print_problem
 from hvr.planning.interop.portable import without_vacuous_quantifiers
 from hvr.planning.plans import AABlock, landmark_blocks
 from hvr.planning.solving.portfolio import (

@@ -17,7 +17,7 @@ from hvr.language.paraphrase import paraphrase
 from hvr.language.taxonomy import Taxonomy
 from hvr.models.choice import ModelChoice
 from hvr.models.errors import ModelError
-from hvr.models.meter import Meter
+from hvr.models.layers import Meter
 from hvr.pddl import Domain, Problem, Task, TypedName, parse_formula
 from hvr.planning.plans import (
     FindObjects,

@@ -20,9 +20,9 @@ from hvr.models.model import Message, ModelTool, ModelToolCall, Request, count_t
 from hvr.pddl import GroundAction
 from hvr.planning.plans import AABlock, MacroAction, Plan
 from hvr.planning.search.navigation import repair_navigation
-from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.conditions import conjunction
 from hvr.policies.llm.dialogue import MAX_TOKENS, numbered_steps
+from hvr.policies.llm.mapper import ActionSet
 from hvr.policies.llm.prediction import PredictedWorld, count_applicable
 from hvr.policies.llm.record import BlockRecord, BlockWritten, PlanningRecord, Stopped
 from hvr.policies.llm.repair import PlannerRepair, broken_constraints, constraints_in

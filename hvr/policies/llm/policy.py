@@ -30,7 +30,7 @@ from hvr.models.connect import (
     recorded_run,
     replayed,
 )
-from hvr.models.meter import Meter
+from hvr.models.layers import Meter
 from hvr.models.recording import has_header
 from hvr.pddl import TypedName, parse_formula
 from hvr.pddl.task import holds_initially

@@ -15,7 +15,7 @@ from typing import Any
 from hvr.pddl import And, Atom, Expression, Forall, GroundAction, Predicate, State, Task
 from hvr.pddl.task import binding_of
 from hvr.planning.search.navigation import Navigation
-from hvr.policies.llm.action_set import ActionSet
+from hvr.policies.llm.mapper import ActionSet
 from hvr.policies.llm.prediction import count_applicable, is_propositional, run_actions
 from hvr.values import cached_property
 

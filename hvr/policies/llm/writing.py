@@ -21,7 +21,6 @@ from hvr.pddl import Domain, Problem, State, Task
 from hvr.planning.library import Library, MacroMatch, Query, retrieve
 from hvr.planning.plans import AABlock, MacroAction, Plan
 from hvr.planning.search.planners import Planner
-from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers import (
     MacroConditions,
     read_conditions,
@@ -38,7 +37,7 @@ from hvr.policies.llm.conditions import (
     without_nearness,
 )
 from hvr.policies.llm.dialogue import Dialogue, PromptWords, planned_steps
-from hvr.policies.llm.mapper import Mapper
+from hvr.policies.llm.mapper import ActionSet, Mapper
 from hvr.policies.llm.prediction import PredictedWorld, is_propositional, run_actions
 from hvr.policies.llm.prompts import Prompts
 from hvr.policies.llm.record import (

@@ -22,7 +22,7 @@ from hvr.runs.report.floor_plan.drawing import (
 )
 from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape
 from hvr.runs.report.run_page import Story, StoryStep
-from hvr.worlds.geometry import Box
+from hvr.worlds.scenes import Box
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from hvr.base.files import append_json_line
-from hvr.base.numbers import check_integer
 from hvr.base.printable import one_line, short
 from hvr.base.registry import load
 from hvr.base.secrets import without_keys
+from hvr.base.texts import check_integer
 from hvr.tools.calling.calls import (
     CallFailure,
     CallOutcome,

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 
 from hvr.base.declared import decode
-from hvr.base.numbers import check_real
 from hvr.base.printable import one_line, short
 from hvr.base.processes import supervised
 from hvr.base.proxies import DIRECT, proxy_of
 from hvr.base.registry import load
+from hvr.base.texts import check_real
 from hvr.errors import DataFileError, SimulatorError, UsageError
 from hvr.tools.calling.calls import (
     CallFailure,

@@ -20,9 +20,9 @@ from typing import Any
 from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 from urllib.request import getproxies
 
-from hvr.base.numbers import check_real
 from hvr.base.printable import one_line, short
 from hvr.base.proxies import proxy_of
+from hvr.base.texts import check_real
 from hvr.errors import DataFileError, UsageError
 from hvr.tools.calling.calls import (
     CallFailure,

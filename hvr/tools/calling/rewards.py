@@ -19,7 +19,7 @@ from typing import Any
 from hvr.errors import HvrError, UsageError
 from hvr.tools.calling.calls import Json, ToolCall, ToolEnvironment
 from hvr.tools.logs.messages import trace
-from hvr.tools.logs.records import events
+from hvr.tools.logs.reading import events
 from hvr.validation.rewards import MISSED, shaped
 from hvr.values import Value
 

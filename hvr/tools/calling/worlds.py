@@ -263,14 +263,14 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
 
         return OpenApiTools(read_server(value, world.folder, str(world.file)))
     if source == "bfcl" and isinstance(value, list):
-        from hvr.tools.calling.benchmark_worlds import BfclTools
+        from hvr.tools.calling.python_world import BfclTools
 
         return BfclTools([str(name) for name in value])
     if source == "bfcl" or not isinstance(value, str):
         expected = "list" if source == "bfcl" else "name"
         raise wrong_entry(world, f"{source} must be a {expected}", source)
     if source == "tau2":
-        from hvr.tools.calling.benchmark_worlds import Tau2Tools
+        from hvr.tools.calling.python_world import Tau2Tools
 
         return Tau2Tools(value)
     name, colon, attribute = value.partition(":")

@@ -10,7 +10,7 @@ from typing import Any
 
 from hvr.base.printable import one_line, short
 from hvr.errors import LLMError
-from hvr.models.meter import Meter
+from hvr.models.layers import Meter
 from hvr.models.model import Message, Request
 from hvr.tools.calling.calls import Json, argument_faults
 from hvr.tools.calling.log import redacted

@@ -41,8 +41,7 @@ from hvr.pddl.hierarchy.plan import (
 from hvr.pddl.reader import SourceText
 from hvr.validation.hierarchical.decomposition_search import Chart, Progression
 from hvr.validation.hierarchical.matching import names_in
-from hvr.validation.hierarchical.reasons import Reasons
-from hvr.validation.hierarchical.verifier import DecompositionVerifier
+from hvr.validation.hierarchical.verifier import DecompositionVerifier, Reasons
 from hvr.validation.report import Failure, FailureKind, OnFailure, Outcome, ValidationReport
 from hvr.values import Value
 

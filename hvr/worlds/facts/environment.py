@@ -14,8 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from hvr.base.numbers import parse_integer, parse_real
 from hvr.base.printable import nearest
+from hvr.base.texts import parse_integer, parse_real
 from hvr.errors import SimulatorError, UsageError
 from hvr.pddl import Atom, Domain, FunctionTerm, GroundAction, Problem, State, Task
 from hvr.pddl.task import TOTAL_COST, applicable_actions

@@ -20,7 +20,7 @@ from typing import IO, Any
 from hvr.base.processes import end, starting, supervised
 from hvr.errors import HvrError, SimulatorError
 from hvr.pddl import Problem, parse_problem
-from hvr.pddl.printer import print_problem
+from hvr.pddl.model import print_problem
 from hvr.worlds.facts.environment import (
     CallReporter,
     FactEnvironment,

@@ -35,8 +35,8 @@ from hvr.pddl import (
 from hvr.pddl.durative import part_at, times_of
 from hvr.pddl.formulas import When, numbers_of, walk
 from hvr.pddl.task import binding_of
+from hvr.planning.solving.forward import Snapped, snapped
 from hvr.planning.solving.portfolio import Feature, features_of
-from hvr.planning.solving.temporal import Snapped, snapped
 from hvr.worlds.facts.environment import (
     CallReporter,
     FactEnvironment,

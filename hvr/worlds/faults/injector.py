@@ -21,8 +21,7 @@ from hvr.worlds.faults.perception import (
     misreporting_lens,
     with_noise,
 )
-from hvr.worlds.thor.observe import Names
-from hvr.worlds.thor.types import STATES
+from hvr.worlds.thor.observe import STATES, Names
 
 # Statements ---------------------------------------------------------------------------------------
 # Metadata as statements, so that the log can list the changes made by a fault.

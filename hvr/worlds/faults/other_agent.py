@@ -11,8 +11,7 @@ from hvr.worlds.environment import Environment, Event
 from hvr.worlds.faults.fault import FaultKind, Trigger
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.kitchen.placement import surface_height
-from hvr.worlds.thor.observe import Names
-from hvr.worlds.thor.types import OPEN_PLACES, PUT_ASIDE_PLACES, SLICEABLE, USUAL_LIQUID
+from hvr.worlds.thor.observe import OPEN_PLACES, PUT_ASIDE_PLACES, SLICEABLE, USUAL_LIQUID, Names
 
 # Forced actions -----------------------------------------------------------------------------------
 # If a change needs the hand, the held object is put aside and taken again afterwards. All changes

@@ -13,8 +13,7 @@ from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.worlds.environment import Environment, Event
 from hvr.worlds.faults import other_agent
 from hvr.worlds.faults.fault import FaultEffect, Trigger
-from hvr.worlds.thor.observe import Names
-from hvr.worlds.thor.types import USUAL_LIQUID
+from hvr.worlds.thor.observe import USUAL_LIQUID, Names
 
 # Misreported metadata -----------------------------------------------------------------------------
 

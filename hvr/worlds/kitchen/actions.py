@@ -9,8 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hvr.values import Value, cached_property
-from hvr.worlds.geometry import GridPoint, Vec, grid_distances
-from hvr.worlds.kitchen import cameras, manipulation, scene_changes, state_changes
+from hvr.worlds.kitchen import manipulation, scene_changes, state_changes
 from hvr.worlds.kitchen.state import THOR_5, AgentPose, KitchenObject, KitchenState, Profile
 from hvr.worlds.kitchen.state_changes import FALL_TIME, PUT_TIME, STEP_TIME
 from hvr.worlds.kitchen.visibility import (
@@ -32,6 +31,7 @@ from hvr.worlds.kitchen.visibility import (
     poses,
     vector,
 )
+from hvr.worlds.scenes import GridPoint, Vec, grid_distances
 
 _FARTHEST = 50.0
 """Maximum length of a room in metres, which limits the collision checks of a long move."""
@@ -512,19 +512,19 @@ ACTIONS: Mapping[str, ActionSpec] = MappingProxyType(
         "EnableTemperatureDecay": ActionSpec(partial(scene_changes.set_decay, decays=True)),
         "DisableTemperatureDecay": ActionSpec(partial(scene_changes.set_decay, decays=False)),
         "PausePhysicsAutoSim": ActionSpec(
-            partial(cameras.pause, paused=True), (), ("agentManagerOnly",)
+            partial(scene_changes.pause, paused=True), (), ("agentManagerOnly",)
         ),
-        "UnpausePhysicsAutoSim": ActionSpec(partial(cameras.pause, paused=False)),
+        "UnpausePhysicsAutoSim": ActionSpec(partial(scene_changes.pause, paused=False)),
         "AdvancePhysicsStep": ActionSpec(
-            cameras.advance, (), ("timeStep", "simSeconds", "allowAutoSimulation")
+            scene_changes.advance, (), ("timeStep", "simSeconds", "allowAutoSimulation")
         ),
-        "GetMapViewCameraProperties": ActionSpec(cameras.map_view_properties, asks=True),
-        "ToggleMapView": ActionSpec(cameras.toggle_map_view),
+        "GetMapViewCameraProperties": ActionSpec(scene_changes.map_view_properties, asks=True),
+        "ToggleMapView": ActionSpec(scene_changes.toggle_map_view),
         "AddThirdPartyCamera": ActionSpec(
-            cameras.add, ("position", "rotation"), cameras.CAMERA_ARGUMENTS
+            scene_changes.add, ("position", "rotation"), scene_changes.CAMERA_ARGUMENTS
         ),
         "UpdateThirdPartyCamera": ActionSpec(
-            cameras.update, ("thirdPartyCameraId",), cameras.CAMERA_ARGUMENTS
+            scene_changes.update, ("thirdPartyCameraId",), scene_changes.CAMERA_ARGUMENTS
         ),
         "Initialize": ActionSpec(scene_changes.initialize, open_ended=True),
     }

@@ -10,11 +10,9 @@ from typing import Any
 from hvr.errors import UsageError
 from hvr.values import Value
 from hvr.worlds.environment import EnvironmentSetup, Event
-from hvr.worlds.geometry import Box, Vec
 from hvr.worlds.kitchen.actions import find_action
-from hvr.worlds.kitchen.cameras import map_view_camera
 from hvr.worlds.kitchen.manipulation import hand_rotation
-from hvr.worlds.kitchen.scene_changes import CAMERA_PLANES
+from hvr.worlds.kitchen.scene_changes import CAMERA_PLANES, map_view_camera
 from hvr.worlds.kitchen.state import (
     HAND_AHEAD,
     HAND_BELOW,
@@ -32,8 +30,8 @@ from hvr.worlds.kitchen.visibility import (
     Room,
     is_visible,
 )
-from hvr.worlds.scenes import Scene, load_scene
-from hvr.worlds.thor.types import PROPERTIES
+from hvr.worlds.scenes import Box, Scene, Vec, load_scene
+from hvr.worlds.thor.observe import PROPERTIES
 
 # Metadata -----------------------------------------------------------------------------------------
 # The state in AI2-THOR's metadata schema, built only on access.

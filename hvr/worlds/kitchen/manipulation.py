@@ -6,7 +6,6 @@ import math
 import random
 from dataclasses import replace
 
-from hvr.worlds.geometry import Vec
 from hvr.worlds.kitchen.placement import fallen, holder_of_box, holders, landing, place
 from hvr.worlds.kitchen.state import KitchenObject, KitchenState
 from hvr.worlds.kitchen.state_changes import shattered
@@ -20,6 +19,7 @@ from hvr.worlds.kitchen.visibility import (
     target,
     vector,
 )
+from hvr.worlds.scenes import Vec
 
 # Objects in hand ----------------------------------------------------------------------------------
 

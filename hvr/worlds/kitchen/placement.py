@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from hvr.worlds.geometry import Box, Vec
 from hvr.worlds.kitchen.state import KitchenObject, KitchenState
 from hvr.worlds.kitchen.visibility import Room, closed_around
+from hvr.worlds.scenes import Box, Vec
 
 # Support ------------------------------------------------------------------------------------------
 # Which receptacle holds an object, judged from boxes alone.

@@ -9,8 +9,7 @@ from typing import Any
 
 from hvr.errors import UsageError
 from hvr.values import Value
-from hvr.worlds.geometry import Box, Camera, Vec
-from hvr.worlds.scenes import ObjectSpec, Scene
+from hvr.worlds.scenes import Box, Camera, ObjectSpec, Scene, Vec
 
 # Objects ------------------------------------------------------------------------------------------
 

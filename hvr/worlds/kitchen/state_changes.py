@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from hvr.worlds.geometry import Box, Vec
 from hvr.worlds.kitchen.placement import fallen, landing
 from hvr.worlds.kitchen.state import SHATTERS, KitchenObject, KitchenObjects, KitchenState
 from hvr.worlds.kitchen.visibility import (
@@ -17,7 +16,7 @@ from hvr.worlds.kitchen.visibility import (
     is_visible,
     target,
 )
-from hvr.worlds.scenes import ObjectSpec
+from hvr.worlds.scenes import Box, ObjectSpec, Vec
 
 # Actions ------------------------------------------------------------------------------------------
 

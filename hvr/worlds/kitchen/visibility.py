@@ -9,7 +9,6 @@ from math import isfinite
 from typing import Any
 
 from hvr.values import Value
-from hvr.worlds.geometry import CAMERA_HEIGHT, VISIBILITY_DISTANCE, Box, Vec, visibility_points
 from hvr.worlds.kitchen.state import (
     CROUCH,
     THOR_5,
@@ -18,8 +17,16 @@ from hvr.worlds.kitchen.state import (
     KitchenState,
     Profile,
 )
-from hvr.worlds.scenes import ObjectSpec, Scene
-from hvr.worlds.thor.types import LIDDED, ObjectTypeFacts, load_facts
+from hvr.worlds.scenes import (
+    CAMERA_HEIGHT,
+    VISIBILITY_DISTANCE,
+    Box,
+    ObjectSpec,
+    Scene,
+    Vec,
+    visibility_points,
+)
+from hvr.worlds.thor.observe import LIDDED, ObjectTypeFacts, load_facts
 
 # Fixed geometry -----------------------------------------------------------------------------------
 # Grid, bounds, and faucets with their basins.

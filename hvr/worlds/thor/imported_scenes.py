@@ -15,9 +15,17 @@ from typing import Any
 from hvr.base.texts import read_json
 from hvr.errors import DataFileError, SceneError
 from hvr.values import Value
-from hvr.worlds.geometry import Box, GridPoint, Vec, grid_distances
-from hvr.worlds.scenes import ObjectSpec, Scene, load_scene, scene_names
-from hvr.worlds.thor.types import FLOOR, PROPERTIES, STATES
+from hvr.worlds.scenes import (
+    Box,
+    GridPoint,
+    ObjectSpec,
+    Scene,
+    Vec,
+    grid_distances,
+    load_scene,
+    scene_names,
+)
+from hvr.worlds.thor.observe import FLOOR, PROPERTIES, STATES
 
 # Assets -------------------------------------------------------------------------------------------
 # Sizes, properties, masses and materials of assets and types in iTHOR's recorded rooms.

@@ -17,7 +17,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from hvr.base.numbers import (
+from hvr.base.texts import (
     MAX_INTEGER,
     MAX_REAL,
     check_integer,

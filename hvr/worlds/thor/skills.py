@@ -21,9 +21,8 @@ from typing import Any
 from hvr.errors import UsageError
 from hvr.values import Value
 from hvr.worlds.environment import Environment
-from hvr.worlds.geometry import Box, Camera, grid_distances
-from hvr.worlds.thor.observe import Names, controls, direct_parents, is_inert
-from hvr.worlds.thor.types import LIDDED
+from hvr.worlds.scenes import Box, Camera, grid_distances
+from hvr.worlds.thor.observe import LIDDED, Names, controls, direct_parents, is_inert
 
 NEAR = 1.0
 """Preferred horizontal distance in metres to the nearest part of a navigation target."""

@@ -61,7 +61,7 @@ def test_the_list_of_commands_costs_nothing() -> None:
     )  # fmt: skip
     *page, loaded, heavy = done.stdout.splitlines()
     assert loaded.split() == [
-        "hvr", "hvr.base", "hvr.base.forks", "hvr.base.numbers", "hvr.doors", "hvr.doors.cli",
+        "hvr", "hvr.base", "hvr.base.forks", "hvr.base.texts", "hvr.doors", "hvr.doors.cli",
         "hvr.doors.cli.arguments", "hvr.doors.cli.main", "hvr.doors.cli.process",
         "hvr.errors", "hvr.values",
     ]  # fmt: skip

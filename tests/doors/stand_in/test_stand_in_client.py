@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from hvr.doors.stand_in import controller_arguments
-from hvr.doors.stand_in.launcher import command
+from hvr.doors.stand_in import command, controller_arguments
 from hvr.doors.stand_in.process import with_open_door
 from hvr.worlds import Kitchen
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.pddl import Task, parse_domain, parse_problem
-from hvr.planning.solving.temporal import temporal
+from hvr.planning.solving.forward import temporal
 from hvr.validation import Validator
 from tests.command_line import Hvr
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hvr.errors import PddlError
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.planning.plans import MacroAction
-from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers import read_conditions
 from hvr.policies.llm.conditions import (
     check_macros,
@@ -18,7 +17,7 @@ from hvr.policies.llm.conditions import (
     with_conditions,
     without_nearness,
 )
-from hvr.policies.llm.mapper import Mapper
+from hvr.policies.llm.mapper import ActionSet, Mapper
 from hvr.policies.llm.record import ConditionsWritten, MacroCheck, MacroPlanChecked, PolicyEvent
 from tests.policies.llm.llm_worlds import Fake, answer_of, macro, predicted_scene, write
 

@@ -14,10 +14,9 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.pddl import TRUE, GroundAction, Task, applicable_actions, ground_all, parse_domain
-from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers import ActionText, read_actions
 from hvr.policies.llm.answers.conditions import read_literals
-from hvr.policies.llm.mapper import Mapper
+from hvr.policies.llm.mapper import ActionSet, Mapper
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import load_scene
 from tests.planning.search.planning_worlds import room_tasks, states

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.pddl import Atom, GroundAction, State
-from hvr.policies.llm.action_set import ActionSet
+from hvr.policies.llm.mapper import ActionSet
 from hvr.policies.llm.prediction import PredictedWorld, count_applicable, run_actions
 from hvr.policies.llm.repair import needed_steps, plan_outcome
 from hvr.runs.tasks import load_task, paper_task_ids

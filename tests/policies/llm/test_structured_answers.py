@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Request
 from hvr.pddl import GroundAction
-from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers import read_conditions
 from hvr.policies.llm.answers.plans import read_exact_actions
+from hvr.policies.llm.mapper import ActionSet
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.policies.llm.scene_prediction import PredictedScene

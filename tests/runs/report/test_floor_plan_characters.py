@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from hvr.runs.report.floor_plan.characters import character_plan
 from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape, scene_plan
-from hvr.worlds.geometry import Box
-from hvr.worlds.scenes import scene_names
+from hvr.worlds.scenes import Box, scene_names
 
 PLAN = scene_plan("FloorPlan16")
 

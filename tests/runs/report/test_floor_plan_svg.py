@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hvr.errors import DataFileError, MissingExtraError
 from hvr.runs.report.floor_plan.drawing import DARK, LIGHT, draw_floor_plan, svg, write_png
 from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape, route, scene_plan
-from hvr.worlds.geometry import Box
+from hvr.worlds.scenes import Box
 
 SVG = "{http://www.w3.org/2000/svg}"
 

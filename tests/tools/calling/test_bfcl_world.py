@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from hvr.errors import UsageError
-from hvr.tools.calling.benchmark_worlds import CLASSES, BfclTools
 from hvr.tools.calling.calls import CallFailure, Json, ToolCall
+from hvr.tools.calling.python_world import CLASSES, BfclTools
 from hvr.tools.catalogue.schema import Effect
 
 SHARED = os.environ.get("HVR_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data")

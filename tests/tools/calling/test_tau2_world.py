@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hvr.errors import UsageError
-from hvr.tools.calling.benchmark_worlds import Tau2Tools
 from hvr.tools.calling.calls import CallFailure, ToolCall
+from hvr.tools.calling.python_world import Tau2Tools
 
 
 def test_another_domain_is_refused() -> None:

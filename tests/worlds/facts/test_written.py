@@ -15,11 +15,10 @@ from hvr.knowledge.world_file import find_world
 from hvr.pddl import Task, parse_domain, parse_plan, parse_problem
 from hvr.planning.library import read_library
 from hvr.policies.facts import GOAL_PROMPTS
-from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers import read_actions
 from hvr.policies.llm.answers.conditions import read_literals
 from hvr.policies.llm.answers.plans import mark_actions, unmark_actions
-from hvr.policies.llm.mapper import Mapper
+from hvr.policies.llm.mapper import ActionSet, Mapper
 from hvr.policies.llm.prediction import PredictedFacts, count_applicable, run_actions
 from hvr.policies.llm.prompts import DEFAULT_PROMPTS, load_prompts
 from hvr.validation import Validator

@@ -28,7 +28,7 @@ from hvr.values import SCHEMA_VERSION
 if TYPE_CHECKING:
     from hvr.knowledge.retrieval.embedders import TextVectors
     from hvr.knowledge.world_file import ToolTask, WorldFile
-    from hvr.models.meter import Meter
+    from hvr.models.layers import Meter
     from hvr.tools.calling.calls import ToolEnvironment
     from hvr.tools.catalogue.schema_matching import ParameterMeaning
     from hvr.tools.navigation.binding import UserQuestion

@@ -43,7 +43,7 @@ from hvr.tools.catalogue.schema import Effect
 
 if TYPE_CHECKING:
     from hvr.execution.events import Event
-    from hvr.models.meter import Meter
+    from hvr.models.layers import Meter
     from hvr.tools.calling.guard import ProposedCall
     from hvr.tools.calling.log import LedgerEntry
     from hvr.tools.navigation.binding import UserQuestion

@@ -9,23 +9,21 @@ from typing import Any
 
 from hvr.errors import PddlSyntaxError
 from hvr.pddl.plan import read_plan
-from hvr.policies.llm.answers.forms import (
-    at_start,
-    from_json,
-    in_line,
-    in_prose,
-    is_whole,
-    unlabelled,
-)
 from hvr.policies.llm.answers.text import (
     INSTANCE,
     Line,
     Order,
+    at_start,
     clean,
+    from_json,
+    in_line,
+    in_prose,
+    is_whole,
     json_values,
     lines,
     read_order,
     starts_with_verb,
+    unlabelled,
     without_leading,
     words,
 )

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hvr.errors import MissingExtraError, UsageError
 from hvr.runs.report.floor_plan.drawing import LIGHT
 from hvr.runs.report.floor_plan.plan import ObjectKind, box_of, kind_of
-from hvr.worlds.geometry import Box
-from hvr.worlds.scenes import load_scene, scene_names
+from hvr.worlds.scenes import Box, load_scene, scene_names
 
 if TYPE_CHECKING:
     import numpy as np

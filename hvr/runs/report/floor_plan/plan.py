@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 
 from hvr.errors import DataFileError
 from hvr.values import Value
-from hvr.worlds.geometry import Box
-from hvr.worlds.scenes import load_scene, scene_names
-from hvr.worlds.thor.observe import Names, direct_parents
-from hvr.worlds.thor.types import BASINS, FLOOR, TABLES
+from hvr.worlds.scenes import Box, load_scene, scene_names
+from hvr.worlds.thor.observe import BASINS, FLOOR, TABLES, Names, direct_parents
 
 # Plan ---------------------------------------------------------------------------------------------
 
