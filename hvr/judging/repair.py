@@ -248,7 +248,7 @@ class Bound:
                     missing = part & ~reached
                     wanted |= missing & -missing
                 return wanted
-        raise AssertionError("a unit without unmet conditions was not applied")
+        raise AssertionError("a unit was left out although its conditions hold")
 
     # Literals -----------------------------------------------------------------------------------
 

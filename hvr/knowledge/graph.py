@@ -167,7 +167,7 @@ class KnowledgeGraph:
     @property
     def store(self) -> Store:
         if self._store is None:
-            raise StoreError("the graph is closed")
+            raise StoreError("the graph is closed; open it again")
         return self._store
 
     def __len__(self) -> int:

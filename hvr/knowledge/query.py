@@ -235,11 +235,11 @@ class QueryLimits:
     def __post_init__(self) -> None:
         if not 0 < self.timeout <= _LONGEST_S:
             raise UsageError(
-                f"timeout must be above 0 and at most {_LONGEST_S} seconds, got {self.timeout:g}",
+                f"timeout must be above 0 and at most {_LONGEST_S} seconds, found {self.timeout:g}",
                 field="timeout",
             )
         if self.rows < 1:
-            raise UsageError(f"rows must be at least 1, got {self.rows}", field="rows")
+            raise UsageError(f"rows must be at least 1, found {self.rows}", field="rows")
 
 
 def run_limited_query(

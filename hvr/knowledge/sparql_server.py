@@ -264,8 +264,7 @@ class SparqlServer:
             return names, iter([tuple(map(_plain, row)) for row in answer])
         except (SyntaxError, ValueError) as error:
             raise StoreError(
-                f"{self.address.text}: expected a SPARQL query result, got something else: {error}",
-                exit_code=4,
+                f"{self.address.text}: expected a SPARQL query result: {error}", exit_code=4
             ) from error
 
     def update(self, sparql: str) -> None:

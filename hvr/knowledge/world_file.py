@@ -344,7 +344,7 @@ def load_world(name: str | Path = DEFAULT_WORLD, *, trust: bool = False) -> Worl
         DataFileError: The `world.toml` is missing or invalid.
     """
     if not isinstance(name, str | Path):
-        raise UsageError(f"a world must be a name or a path, got {type(name).__name__}")
+        raise UsageError(f"a world must be a name or a path, found {type(name).__name__}")
     if isinstance(name, Path):
         name = str(name) if name.is_absolute() else f"./{name}"
     if name in shipped_worlds():

@@ -146,7 +146,7 @@ class ModelOptions:
         for name in (setting.replace("-", "_") for setting in _NUMBERS):
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
-                raise UsageError(f"{name} must be a positive number, got {value}", field=name)
+                raise UsageError(f"{name} must be a positive number, found {value}", field=name)
         if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
             raise UsageError(
                 f"the base URL {Scrubber().text(self.base_url)!r} must begin with http:// or "
@@ -358,7 +358,7 @@ def _number(text: str, kind: type, variable: str) -> float:
         value = 0.0
     if not 0 < value < float("inf"):
         what = "whole number" if kind is int else "number"
-        raise UsageError(f"{variable} must be a positive {what}, got {text!r}")
+        raise UsageError(f"{variable} must be a positive {what}, found {text!r}")
     return value
 
 

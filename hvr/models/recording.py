@@ -165,9 +165,9 @@ def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
     header = lines[0][1] if lines else {}
     if header.get("format") != FORMAT or not isinstance(header.get("model"), str):
         raise DataFileError(f"{file}: not a transcript of a model: the first line must be a header")
-    if header.get("version") != VERSION:
+    if (version := header.get("version")) != VERSION:
         raise DataFileError(
-            f"{file}: unsupported transcript version {header.get('version')!r}; expected {VERSION}"
+            f"{file}: expected a transcript of version {VERSION}, found version {version!r}"
         )
     return header, tuple(_exchange(line, file, number) for number, line in lines[1:])
 

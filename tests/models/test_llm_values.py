@@ -209,7 +209,7 @@ def test_each_number_of_the_file_has_a_variable(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_variable_that_is_no_such_number_is_refused(tmp_path: Path, name: str, text: str) -> None:
-    with pytest.raises(UsageError, match=f"HVR_LLM_{name} must be a .*, got '{text}'"):
+    with pytest.raises(UsageError, match=f"HVR_LLM_{name} must be a .*, found '{text}'"):
         read_config(environ={f"HVR_LLM_{name}": text}, folder=config(tmp_path))
 
 

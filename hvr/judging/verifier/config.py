@@ -114,26 +114,26 @@ class VerifierConfig:
     def __post_init__(self) -> None:
         for name in (f.name for f in fields(self) if f.type == "int" and f.name != "seed"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name} must be at least 1, got {getattr(self, name)}")
+                raise UsageError(f"{name} must be at least 1, found {getattr(self, name)}")
         for name in ("dropout", "wrong_tool", "near", "drop", "by_motif", "held_out"):
             if not 0 <= getattr(self, name) <= 1:
-                raise UsageError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
+                raise UsageError(f"{name} must be from 0 to 1, found {getattr(self, name)}")
         for name in ("graphs", "budgets", "spans"):
             weights = getattr(self, name)
             if not any(weights) or not all(0 <= weight < math.inf for weight in weights):
                 raise UsageError(
-                    f"{name} must be finite weights of at least 0, not all 0, got {weights}"
+                    f"{name} must be finite weights of at least 0, one above 0, found {weights}"
                 )
         if min(self.compress_spans, default=0) < 2:
             raise UsageError(
-                f"each of compress_spans must be at least 2, got {self.compress_spans}"
+                f"each of compress_spans must be at least 2, found {self.compress_spans}"
             )
         for name in ("tau", "lr", "lr_local", "align_lr"):
             if not 0 < getattr(self, name) < math.inf:
-                raise UsageError(f"{name} must be above 0, got {getattr(self, name)}")
+                raise UsageError(f"{name} must be above 0, found {getattr(self, name)}")
         for name in ("margin", "lambda_graph", "lambda_edge", "keep_graph"):
             if not 0 <= getattr(self, name) < math.inf:
-                raise UsageError(f"{name} must be 0 or more, got {getattr(self, name)}")
+                raise UsageError(f"{name} must be 0 or more, found {getattr(self, name)}")
 
     @classmethod
     def small(cls, **changes: Any) -> VerifierConfig:
@@ -227,7 +227,7 @@ def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
             return float(value)
         except ValueError:
             pass
-    raise UsageError(f"{where}: {name} must have the form of {default!r}, got {value!r}")
+    raise UsageError(f"{where}: {name} must have the form of {default!r}, found {value!r}")
 
 
 # Progress -----------------------------------------------------------------------------------------

@@ -459,7 +459,7 @@ def embeddings_of(
         embeddings = ToolEmbeddings(tools, encoder or make_encoder(config), config)
         if embeddings.vectors.shape[1] != values["text_size"]:
             raise DataFileError(
-                f"the verifier {folder} needs text vectors of size {values['text_size']}, got size "
+                f"the verifier {folder} needs text vectors of size {values['text_size']}, found "
                 f"{embeddings.vectors.shape[1]}: use the encoder {config.encoder}"
             )
     except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
@@ -520,7 +520,9 @@ def _part(
         raise ValueError(f"{prefix}{name} is {'missing' if name in shapes else 'unknown'}")
     for name, shape in shapes.items():
         if selected[name].shape != shape:
-            raise ValueError(f"{prefix}{name} must have shape {shape}, got {selected[name].shape}")
+            raise ValueError(
+                f"{prefix}{name} must have shape {shape}, found {selected[name].shape}"
+            )
     return selected
 
 

@@ -191,7 +191,7 @@ def argument_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str
 
 def type_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> dict[str, str]:
     return {
-        name: f"{quoted(name)} must be of type {parameter.type}, got {type_name(arguments[name])}"
+        name: f"{quoted(name)} must be of type {parameter.type}, found {type_name(arguments[name])}"
         for parameter in tool.takes
         if (name := parameter.name) in arguments
         # An optional argument may be null.
@@ -307,7 +307,7 @@ def _part_fault(parameter: ToolParameter, result: Json, steps: str) -> str:
         if part is None and not parameter.required:
             continue
         if not has_type(part, parameter.type):
-            return f"{quoted(name)} must be of type {parameter.type}, got {type_name(part)}"
+            return f"{quoted(name)} must be of type {parameter.type}, found {type_name(part)}"
     return ""
 
 

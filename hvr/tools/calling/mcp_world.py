@@ -270,7 +270,9 @@ class McpTools:
     def _reopen(self) -> None:
         self._end()
         if self._closed:
-            raise SimulatorError("hvr has closed the connection to this server", exit_code=2)
+            raise SimulatorError(
+                "hvr has closed the connection to this server; open the world again", exit_code=2
+            )
         self._open()
         self._broken = self._touched = False
 

@@ -384,7 +384,9 @@ def listed_operations(server: OpenApiServer) -> Catalogue:
 def _described(server: OpenApiServer) -> tuple[Any, tuple[ApiOperation, ...], Catalogue]:
     document = read_document(server.file)
     if not is_openapi(document):
-        raise DataFileError(f"{server.file}: this is not an OpenAPI document")
+        raise DataFileError(
+            f"{server.file}: expected an OpenAPI document, found no 'openapi' entry"
+        )
     described = read_openapi(document, str(server.file))
     operations = tuple(one for one in described.operations if sendable(one.media))
     unsendable = tuple(

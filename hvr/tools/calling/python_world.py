@@ -162,7 +162,7 @@ def _any_of(hints: tuple[Any, ...], value: Json) -> Any:
 def _list_of(origin: type, parts: tuple[Any, ...], value: list[Json]) -> Any:
     each = parts if origin is tuple and parts[-1] is not ... else (parts[0],) * len(value)
     if len(each) != len(value):
-        raise ValueError(f"expected {len(each)} values, got {len(value)}")
+        raise ValueError(f"expected {len(each)} values, found {len(value)}")
     made = [_made(hint, inner) for hint, inner in zip(each, value, strict=True)]
     return origin(made) if origin in (tuple, set, frozenset) else made
 

@@ -86,7 +86,7 @@ def _entries(world: WorldFile) -> Iterator[tuple[str, Any]]:
         elif value:
             yield from ((kind, one) for one in value)
         else:
-            raise wrong_entry(world, f"{kind} must not be an empty list", kind)
+            raise wrong_entry(world, f"{kind} must list at least one source", kind)
 
 
 def _label(kind: str, value: Any) -> tuple[str, Any]:
@@ -280,7 +280,7 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
         return open_module(_module(world, name))
     entry = getattr(_module(world, name), attribute, None) if colon else None
     if not callable(entry):
-        raise wrong_entry(world, f"entry must be module:function, got {value!r}", "entry")
+        raise wrong_entry(world, f"entry must be module:function, found {value!r}", "entry")
     opened: Any = entry(world.folder)
     missing = [
         n for n in ("catalogue", "reset", "call", "state", "close") if not hasattr(opened, n)

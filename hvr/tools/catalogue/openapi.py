@@ -152,7 +152,7 @@ def read_openapi(document: Mapping[str, Any], place: str) -> ApiDescription:
     """
     version = str(document.get("openapi", document.get("swagger")))
     if not version.startswith("3."):
-        raise DataFileError(f"{place}: unsupported version {version[:20]}; expected OpenAPI 3")
+        raise DataFileError(f"{place}: expected OpenAPI 3, found version {version[:20]}")
     paths = document.get("paths")
     reader = _Reader(document, paths if isinstance(paths, dict) else {}, place)
     found = list(reader.operations())

@@ -89,7 +89,7 @@ def read_tool_graph(path: Path) -> ToolGraph:
 
 def read_links(links: Any, path: Path) -> tuple[Link, ...]:
     if not isinstance(links, list):
-        raise DataFileError(f"{path}: expected a list of links")
+        raise DataFileError(f"{path}: expected a list of links, found {quoted(links)}")
     for link in links:
         if not (isinstance(link, dict) and link.get("source") and link.get("target")):
             raise DataFileError(f"{path}: a link has no source or no target: {quoted(link)}")

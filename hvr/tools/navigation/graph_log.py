@@ -382,7 +382,7 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> 
         DataFileError: A log cannot be read.
     """
     if days < 0:
-        raise UsageError(f"days between reviews must be 0 or more, got {days:g}")
+        raise UsageError(f"days between reviews must be 0 or more, found {days:g}")
     events: list[GraphEvent] = [ToolAdded(tool) for tool in names.graph_tools()]
     for log in logs:
         records = _records(log)

@@ -95,12 +95,12 @@ class RetrieverConfig:
             raise UsageError(f"unknown loss {self.loss!r} (losses: bpr, softmax)")
         for name in ("hidden", "negatives", "epochs", "patience", "batch"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{name} must be at least 1, got {getattr(self, name)}")
+                raise UsageError(f"{name} must be at least 1, found {getattr(self, name)}")
         if not self.scale > 0:
-            raise UsageError(f"scale must be positive, got {self.scale}")
+            raise UsageError(f"scale must be positive, found {self.scale}")
         for name in ("dropout", "unnamed", "held_out"):
             if not 0 <= getattr(self, name) <= 1:
-                raise UsageError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
+                raise UsageError(f"{name} must be from 0 to 1, found {getattr(self, name)}")
 
 
 def paper(layer: Layer = "sage", seed: int = 0) -> RetrieverConfig:

@@ -529,10 +529,13 @@ def _load_parameters(scorer: Scorer, folder: Path, expected: str) -> None:
     except (SafetensorError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         raise DataFileError(
-            f"{path} does not contain this network's parameters: {reason}"
+            f"{path} does not contain this network's parameters: {reason}; "
+            "train the retriever again"
         ) from None
     if not all(bool(torch.isfinite(v).all()) for v in scorer.state_dict().values()):
-        raise DataFileError(f"{path} contains parameters that are not finite")
+        raise DataFileError(
+            f"{path} contains infinite or undefined parameters; train the retriever again"
+        )
 
 
 def _digest(value: Any) -> str:

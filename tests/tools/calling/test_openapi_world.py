@@ -312,7 +312,7 @@ def test_a_world_has_several_sources(shop: Shop, tmp_path: Path) -> None:
         ('module = "desk"\nopenapi = "gone.json"', "gone.json"),
         ('module = "desk"\nopenapi = { file = "desk.py" }', "desk.py"),
         ('module = "desk"\nopenapi = { server = "http://a" }', "openapi must be"),
-        ('module = []', "module must not be an empty list"),
+        ('module = []', "module must list at least one source"),
         ('module = "desk"\nmcp = { name = "far", url = "http://127.0.0.1:1/mcp" }', ":1/mcp"),
     ],
 )  # fmt: skip
