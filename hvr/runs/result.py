@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hvr.errors import HvrError
 from hvr.execution.events import Finished, PlanReady, StepDone
 from hvr.language.goal_builder import Goal
+from hvr.validation.report import count
 from hvr.values import JsonObject
 
 if TYPE_CHECKING:
@@ -118,9 +119,9 @@ class Run(JsonObject):
         if self.finished is None:
             ends = {True: "reaches the goal", False: "does not reach the goal", None: "not judged"}
             steps = len(self.plans[-1].plan.actions) if self.plans else 0
-            return f"planned, {steps} steps, {ends[self.would_reach]}"
+            return f"planned, {count(steps, 'step')}, {ends[self.would_reach]}"
         end = {True: "goal reached", False: "goal not reached", None: "not judged"}[self.reached]
-        return f"{end} after {self.finished.steps} steps"
+        return f"{end} after {count(self.finished.steps, 'step')}"
 
     def _repr_html_(self) -> str:
         from hvr.base.printable import html_card

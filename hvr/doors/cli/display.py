@@ -124,12 +124,12 @@ def policy_line(event: Event | PolicyEvent) -> str:
         case MacroPlanWritten(names):
             return "\n".join(["macro plan:", *(f"{i:>3}. {n}" for i, n in enumerate(names, 1))])
         case ConditionsWritten(macros, dropped):
-            lines = [f"conditions of {len(macros)} macro actions written"]
+            lines = [f"conditions of {count(len(macros), 'macro action')} written"]
             return "\n".join([*lines, *(f"   left out: {note}" for note in dropped)])
         case MacroPlanChecked(check, attempt):
-            tried = f" after {attempt} corrections" if attempt else ""
-            count = f"macro plan: {check.verified} of {check.total} verified{tried}"
-            return f"{count}: {check.problem}" if check.problem else count
+            tried = f" after {count(attempt, 'correction')}" if attempt else ""
+            verified = f"macro plan: {check.verified} of {check.total} verified{tried}"
+            return f"{verified}: {check.problem}" if check.problem else verified
         case BlockWritten(number, name, actions, source, unmapped):
             steps = " ".join(map(str, actions)) or "no steps"
             lines = [f"{number}. {name} [{source}]: {steps}"]

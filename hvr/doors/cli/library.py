@@ -194,7 +194,7 @@ def _lines(entry: Entry, cluster: Cluster) -> list[str]:
         *block("brings about", entry.postcondition),
         *block("block", tuple(f"{n}. {step}" for n, step in enumerate(entry.steps, 1))),
         *block("learnt from", origins),
-        *block("used", (f"{entry.used} times, {entry.validated} times valid",)),
+        *block("used", (f"{count(entry.used, 'time')}, {count(entry.validated, 'time')} valid",)),
         *block("cluster", (f"{cluster.id}  {cluster.general.name}",)),
         *block("with it", same),
     ]

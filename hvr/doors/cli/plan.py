@@ -260,8 +260,9 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         help=(
-            "the planning policy: symbolic, llm (a model plans), or goal (a model writes the goal, "
-            "hvr plans) (default: llm with --llm, else symbolic)"
+            "the planning policy: symbolic, llm (a model plans), goal (a model writes the goal, "
+            "hvr plans), or agent (a model plans by calling tools) (default: llm with --llm, else "
+            "symbolic)"
         ),
     )
     add_path(
@@ -356,7 +357,10 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--world",
-        help="a world with scenes, by name or folder: kitchen, home (default: the scene's world)",
+        help=(
+            "a world with scenes, by name or folder, such as kitchen, home or babyai (default: the "
+            "scene's world)"
+        ),
     )
     group.add_argument(
         "--env",

@@ -22,6 +22,7 @@ from hvr.runs.report.floor_plan.drawing import (
 )
 from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape
 from hvr.runs.report.run_page import Story, StoryStep
+from hvr.validation.report import count
 from hvr.worlds.scenes import Box
 
 if TYPE_CHECKING:
@@ -386,7 +387,9 @@ def _rows(story: Story) -> Iterator[_Row]:
         plan = story.plans[0]
         length = sum(len(block.actions) for block in plan.blocks)
         yield _row(
-            f"plan: {length} steps by {plan.planner}; validator: {plan.validator}", "quiet", 0
+            f"plan: {count(length, 'step')} by {plan.planner}; validator: {plan.validator}",
+            "quiet",
+            0,
         )
     for done, step in enumerate(story.steps, 1):
         wrong = any(remark.event == "failure" for remark in step.remarks)
