@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from hvr.errors import LanguageError
 from hvr.knowledge.ontology import (
@@ -291,6 +291,17 @@ class Adjuncts:
         return self.draft.plays(inner, PORTABLE) and any(
             o in self.taxonomy.places(i) for i in self.draft.entities[inner].classes for o in outers
         )
+
+    def may_hold_spoken(self, places: Collection[str]) -> bool:
+        """Return whether the things spoken of last, or pieces of them, may be put in some places.
+
+        Args:
+            places: Classes of the places.
+        """
+        spoken = [n for group in self.draft.spoken()[:1] for n in group]
+        moved = {c for n in spoken for c in self.draft.entities[n].classes}
+        moved |= {p for c in moved if (p := self.taxonomy.pieces(c))}
+        return any(p in places for c in moved for p in self.taxonomy.places(c))
 
     def default_place(self, verb: Verb, number: int) -> int:
         """Return an entity for the verb's default places, such as the bin of 'throw away'.

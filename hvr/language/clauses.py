@@ -14,7 +14,15 @@ from hvr.errors import LanguageError
 from hvr.language.cursor import PAUSES, STOPS, Cursor, next_thing, predicate_starts
 from hvr.language.lexicon import Adjective, Dish, Verb, verb_of
 from hvr.language.modifiers import read_inside
-from hvr.language.negation import denied, kept, prohibits, read_dismissed, read_prohibition
+from hvr.language.negation import (
+    denied,
+    kept,
+    prohibits,
+    read_dismissed,
+    read_prohibition,
+    read_report,
+    reports,
+)
 from hvr.language.noun_phrases import (
     absolute,
     group_with,
@@ -200,8 +208,8 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             then = _linked(cursor, clauses, then or linker.role == "then")
         elif cursor.function("dismiss"):
             _sort_in(read_dismissed(cursor), clauses, prohibitions)
-        elif cursor.function("report") and _is_past(cursor):
-            clauses.append(_read_report(cursor))
+        elif reports(cursor):
+            clauses.append(read_report(cursor))
         elif prohibits(cursor):
             _sort_in(read_prohibition(cursor), clauses, prohibitions)
         else:
@@ -316,7 +324,7 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
     # 'give me my watch, it is on the table'
     told = cursor.word(start) in {"it", "they", "that"} and cursor.word(start + 1) in {"is", "are"}
     past = any(cursor.word(at) in {"was", "were"} for at in range(start, cursor.at))
-    past = past or (cursor.word(start) == "there" and cursor.verb(cursor.at + 1) is not None)
+    past = past or cursor.verb(cursor.after("filler", cursor.at + 1)) is not None
     pauses = PAUSES if told else STOPS
     alone = cursor.done and start > 0 and cursor.word(start - 1) in pauses
     begins = start == 0 or cursor.word(start - 1) in PAUSES  # not 'is empty and its door is shut'
@@ -446,22 +454,6 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     return [*early, *late]
 
 
-def _is_past(cursor: Cursor) -> bool:
-    subject = cursor.function("report")
-    at = cursor.at + (subject.length if subject else 0)
-    return bool(cursor.kind(Adjective, at)) and cursor.starts_thing(at + cursor.kind(Adjective, at))
-
-
-def _read_report(cursor: Cursor) -> Clause:
-    """Read an action that preceded the request: 'I already washed the mug'."""
-    start = cursor.at
-    cursor.take("report")
-    cursor.take_adjective()
-    group = read_group(cursor, cursor.between(start), listing=True)
-    cursor.ignore(cursor.between(start))
-    return Clause(None, (NounGroup(group.things),), given=True, past=True)
-
-
 def _returns(cursor: Cursor) -> bool:
     """Return whether 'back' and a place follow, as in 'back in the sink'."""
     place = cursor.function("prep") if cursor.word() == "back" else None
@@ -511,10 +503,17 @@ def read_clause(cursor: Cursor) -> list[Clause]:
 
 
 def _light(cursor: Cursor) -> Clause | None:
-    """Read a verb used as a noun, if there is one: 'give the plate a good wash'."""
+    """Read a verb after its object: 'give the plate a good wash', 'let the apple cool'."""
+    start = cursor.at
     if cursor.take("light") is None:
         return None
-    things = read_things(cursor, "give", listing=True)
+    things = read_things(cursor, cursor.between(start), listing=True)
+    if cursor.word(start) == "let":
+        for length, verb in cursor.entries(Verb) if cursor.verb() is None else ():
+            cursor.at += length
+            return Clause(verb, (group_with(cursor, things, Predication()),))
+        cursor.at = start
+        return None
     if cursor.take("recipient") or cursor.done or cursor.word() in STOPS:
         return Clause(verb_of(cursor.lexicon, "hold"), (NounGroup(things),))
     cursor.take("det")
@@ -628,8 +627,13 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
         verb = apart[str(particle)]
         if particle == "back" and cursor.particle_here() == "down":
             cursor.at += 1
-    if verb is None:
-        raise cursor.parse_error()
+    if verb is None:  # 'turn the lamp on the desk off'
+        group = group_with(cursor, things, Predication())
+        conditions = {a.condition for a in group.predicate.adjectives}
+        verb = next((v for v in apart.values() if v.condition in conditions), None)
+        if verb is None:
+            raise cursor.parse_error()
+        return [Clause(verb, (group.replace(predicate=Predication()),))]
     also = _also(cursor, apart) if particle in apart else []
     groups = [group_with(cursor, things, _after_things(cursor))]
     while (at := next_thing(cursor, listing=listing)) is not None:

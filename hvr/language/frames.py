@@ -132,6 +132,18 @@ DESIRES = frozenset(
     "supposed ought i'd we'd he'd she'd they'd".split()
 )
 
+ADDRESS = frozenset(
+    "sir madam ma'am miss mister lady man woman boy girl guy guys folks team love lovey sweetie "
+    "sweetheart darling dear honey hun babe pet duck friend mate buddy bud pal chap fellow champ "
+    "bro dude boss chief captain chef doc doctor nurse mom mum mommy mummy mother dad daddy father "
+    "grandma grandpa granny granddad son daughter sister brother wife husband aunt uncle kid kids "
+    "child children baby toddler patient patients guest guests visitor visitors customer customers "
+    "neighbour neighbor resident tenant client colleague roommate flatmate everyone robot bot "
+    "assistant person people".split()
+)
+"""Nouns by which people are addressed or called: 'thanks, young man', 'my son wants …'."""
+TITLES = frozenset({"mr", "mrs", "ms", "dr", "miss", "grandma", "aunt", "uncle"})
+
 PEOPLE = frozenset(
     "i i'm i've i'll i'd we we're we've we'll we'd he he's he'd she she's she'd they they're "
     "they've they'd everyone everybody someone somebody nobody noone who".split()
@@ -203,15 +215,6 @@ ASKS = frozenset(
     "isn't aren't wasn't weren't".split()
 )
 YOU_IN = re.compile(r"\b(?:you|you'd|you're|you'll)\b")
-
-PAST = {
-    "put": "put", "took": "take", "threw": "throw", "brought": "bring", "gave": "give",
-    "cut": "cut", "set": "set", "made": "make", "left": "leave", "got": "get", "shut": "shut",
-    "hid": "hide", "held": "hold", "laid": "lay", "stuck": "stick", "swept": "sweep",
-    "fed": "feed", "froze": "freeze", "hung": "hang", "kept": "keep", "lit": "light",
-    "bound": "bind", "fetched": "fetch", "stood": "stand", "dug": "dig", "found": "find",
-}  # fmt: skip
-"""Irregular past forms, as after 'I wish you'."""
 
 
 def denies(words: Sequence[str]) -> bool:

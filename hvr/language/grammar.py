@@ -45,6 +45,7 @@ from hvr.language.spelling import (
     corrections,
     expanded,
     language_of,
+    plain_verbs,
     with_object_names,
 )
 from hvr.language.taxonomy import Taxonomy
@@ -146,7 +147,8 @@ def _all_of(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
 def _as_spelt(
     text: str, spelt: Corrected, lexicon: Lexicon, taxonomy: Taxonomy
 ) -> list[tuple[Meaning, ...]]:
-    tokens, notes = corrected(text, expand_idioms(spelt.tokens, lexicon), lexicon)
+    plain = expand_idioms(plain_verbs(spelt.tokens, lexicon), lexicon)
+    tokens, notes = corrected(text, plain, lexicon)
 
     def read_as(
         words: tuple[str, ...], told: Sequence[str], asides: Sequence[str]
@@ -249,6 +251,8 @@ def check_words(cursor: Cursor) -> None:
         known = known or any(
             not isinstance(entry, FunctionWord) or entry.role == "everything" for entry in entries
         )
+        if token == "you" and length == 1 and cursor.word(position + 1) in {"need", "want"}:
+            raise LanguageError(f"{cursor.text.strip()!r} does not say what to do")
         for entry in entries:
             _refuse(entry, " ".join(cursor.tokens[position : position + length]), position)
         position += length

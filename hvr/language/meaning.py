@@ -86,6 +86,7 @@ class Entity(Value):
         firm: Whether this reading requires the object to be at its initial place.
         soft: Whether the initial place may also be where the action happens: 'in the sink'.
         distinct: Whether the entity differs from all other mentioned entities of its class.
+        nth: Number of objects of its class that there must at least be: 2 for 'the second mug'.
         each: Whether each of its objects gets the number placed there: 'a fork in each drawer'.
         every: Whether the request says 'every' or 'all', so that there may be none.
         everything: Whether no noun restricts its class.
@@ -126,6 +127,7 @@ class Entity(Value):
     firm: bool = False
     soft: bool = False
     distinct: bool = False
+    nth: int = 0
     somewhere: bool = False
     near: tuple[Nearness, ...] = ()
     each: bool = False

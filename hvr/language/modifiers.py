@@ -24,6 +24,7 @@ MOST = 20
 def read_determiner(cursor: Cursor) -> Determiner:
     """Read determiners and numbers: 'the', 'two', 'all of the'; raise LanguageError for 0."""
     count: int | None = None
+    nth = 0
     definite = other = each = both = apart = half = False
     while not cursor.done:
         if cursor.word().isdecimal():
@@ -46,9 +47,12 @@ def read_determiner(cursor: Cursor) -> Determiner:
         value = determiner.entry.value
         if value == "the":
             definite = True
-        elif value == "first":  # objects have no numbers
-            definite = True
-            cursor.ignore(cursor.word(cursor.at - 1))
+        elif isinstance(value, str) and value[0].isdigit():
+            nth = int(value[0])
+            other = other or nth == 2  # 'the second' after 'the first'
+            if nth != 2:  # objects have no numbers
+                definite = True
+                cursor.ignore(cursor.word(cursor.at - 1))
         elif value == "other":
             other = True
         elif value == "own":  # 'in its own cabinet'
@@ -64,7 +68,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
             count = int(value)
     if count is not None and count > MOST:
         raise LanguageError(f"{count} of them are too many: hvr reads numbers up to {MOST}")
-    return Determiner(count, definite, other, each, apart, both, half)
+    return Determiner(count, definite, other, each, apart, both, half, nth)
 
 
 def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:

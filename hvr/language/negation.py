@@ -12,7 +12,13 @@ from hvr.language.cursor import PAUSES, Cursor
 from hvr.language.lexicon import Adjective
 from hvr.language.meaning import Ban, MeaningDraft
 from hvr.language.modifiers import deny
-from hvr.language.noun_phrases import read_adjuncts, read_predicate, read_thing, read_things
+from hvr.language.noun_phrases import (
+    read_adjuncts,
+    read_group,
+    read_predicate,
+    read_thing,
+    read_things,
+)
 from hvr.language.object_choice import ObjectChoice
 from hvr.language.reference import ReferentReading, Referents
 from hvr.language.syntax import (
@@ -110,9 +116,30 @@ def read_dismissed(cursor: Cursor) -> Prohibition | Clause:
     if cursor.kind(Adjective):  # 'I don't want the tomato cold'
         state = denied(cursor, read_predicate(cursor))
         return Clause(None, (NounGroup(tuple(things), (), state),))
+    if verb is None and any(a.kind == "place" for a in adjuncts):
+        return Prohibition(None, tuple(things), adjuncts)  # 'I don't want the book on the bed'
     cursor.ignore(cursor.between(start))
     entry = verb.entry if verb else None
     return Prohibition(entry, tuple(things), adjuncts, dismissed=True)
+
+
+def reports(cursor: Cursor) -> bool:
+    """Return whether a report of an earlier action begins at the cursor."""
+    subject = cursor.function("report")
+    if subject is None:
+        return False
+    at = cursor.at + subject.length
+    return bool(cursor.kind(Adjective, at)) and cursor.starts_thing(at + cursor.kind(Adjective, at))
+
+
+def read_report(cursor: Cursor) -> Clause:
+    """Read an action that preceded the request: 'I already washed the mug'."""
+    start = cursor.at
+    cursor.take("report")
+    cursor.take_adjective()
+    group = read_group(cursor, cursor.between(start), listing=True)
+    cursor.ignore(cursor.between(start))
+    return Clause(None, (NounGroup(group.things),), given=True, past=True)
 
 
 def _limit(cursor: Cursor, at: int) -> tuple[int, int] | None:

@@ -66,6 +66,13 @@ def read_group(
 def group_with(cursor: Cursor, things: tuple[NounPhrase, ...], predicate: Predication) -> NounGroup:
     """Read adjuncts, and return them in one group with the things and their predicate."""
     adjuncts = (*predicate.adjuncts, *read_adjuncts(cursor))
+    if adjuncts and not predicate and cursor.word() in {"on", "off"} and cursor.particle_here():
+        # 'leave the lamp on the desk on'
+        places = tuple(a for a in adjuncts if a.kind == "place")
+        where = Predication((), places) if places else None
+        things = tuple(t.replace(relative=t.relative or where) for t in things)
+        adjuncts = tuple(a for a in adjuncts if a not in places)
+        predicate = read_predicate(cursor)
     return NounGroup(things, adjuncts, Predication(predicate.adjectives, (), predicate.serve))
 
 
@@ -549,7 +556,7 @@ def _exception(cursor: Cursor) -> Adjunct | None:
     after = cursor.at + (match.length if match else 0)
     if match is None or not cursor.starts_thing(after) or cursor.verb(after):
         return None
-    if cursor.word() == "but" and cursor.clause_starts(after):
+    if cursor.word() == "but" and match.length == 1 and cursor.clause_starts(after):
         return None  # 'wash them, but the mug should be in the sink'
     saved, cursor.at = cursor.at, after
     word = " ".join(cursor.tokens[saved:after])

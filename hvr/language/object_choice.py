@@ -144,10 +144,10 @@ class ObjectChoice(ClassChoice):
             if r.inner == number and self.entities[r.outer].each
         ]
         count = wanted * max(places, default=1)  # 'a fork in each drawer'
-        here = len(self.available(number))
-        if count > here:
+        here, least = len(self.available(number)), max(count, self.entities[number].nth)
+        if least > here:
             things = self.taxonomy.counted(here, self.classes[number])
-            raise ImpossibleGoalError(f"{self.inventory.scene} has only {things}, not {count}")
+            raise ImpossibleGoalError(f"{self.inventory.scene} has only {things}, not {least}")
         return count
 
     def _half(self, number: int, every: int) -> int:

@@ -318,6 +318,8 @@ class Referents:
 
     def _everything(self, thing: NounPhrase, reading: ReferentReading) -> int:
         able = self.taxonomy.concrete(reading.requires) if reading.requires else ()
+        if "door" in thing.text:  # 'close all the doors' closes no book
+            able = tuple(c for c in able if not self.taxonomy.plays(c, PORTABLE)) or able
         classes = able or self.taxonomy.portable
         return self.draft.new(
             Entity(classes, thing.text, group=True, count=0, every=True, everything=True)
@@ -362,6 +364,7 @@ class Referents:
                 group=group,
                 count=count,
                 distinct=determiner.other and count != 0,
+                nth=determiner.nth,
                 each=determiner.each,
                 half=determiner.half,
                 every=determiner.count == 0,

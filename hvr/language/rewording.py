@@ -106,6 +106,23 @@ _FORMS = (
     (r"\b4 (me|us|him|her)\b", r"for \1"),
     (r"(?<=\w) who (is|are|was)\b", r" that \1"),
     (r"\bset ((?:the|my|all|both)\b[^,.;!?]*?) to (on|off)\b", r"turn \1 \2"),
+    # 'bring the water to the boil'
+    (r"\bbring ([^,.;!?]+?) to (?:the|a) (?:rolling |gentle )?(?:boil|simmer)\b", r"boil \1"),
+    # 'put it not in the sink but in a drawer'
+    (
+        r",? not (?:in|on|into|onto|to|at|inside|under) [^,.;!?]+?,? but "
+        r"(?=(?:in|on|into|onto|to|at)\b)",
+        " ",
+    ),
+    # 'the pan stays where it is'
+    (
+        r"\b((?:the|my|this|that|those|these) [\w ]+?) (?:(?:should|must|can|may|has to|have to) )?"
+        r"(?:stays?|remains?) (?:put|where (?:it is|it's|they are))\b",
+        r"do not touch \1",
+    ),
+    (r"\b(?:can|could|may|might) i (?:trouble|bother) you for\b", "i want"),
+    (r"(?<=\w) (?:\+|&) (?=\w)", " and "),
+    (r"\b2 (?=(?:the|my|a|an)\b)", "to "),
     # 'the pot, which is on the stove, …'
     (r",\s*(?:which|that) (is|are|was|were) ((?:in|on|at|inside|by)\b[^,.;!?]*),", r" that \1 \2"),
 )

@@ -183,7 +183,7 @@ def place_near(
     """Return the places that 'put it near …' can mean.
 
     They are the receptacles of the reference object, or else the nearest surface; for 'above' and
-    'below', the nearest cupboard or shelf.
+    'below', the nearest cupboard or shelf that is above or below it.
     """
     holding = {
         h
@@ -198,6 +198,8 @@ def place_near(
         return holders
     role, roles = WORKTOP if level else STORAGE, roles_of(inventory.ontology)
     usual = [c for c in candidates if roles.plays(inventory.classes[c], role)]
+    if not level and inventory.extents:
+        usual = list(_in_line(inventory, usual, nearness))
     return nearest(inventory, usual, nearness, 1)
 
 

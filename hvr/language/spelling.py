@@ -23,6 +23,7 @@ from hvr.language.lexicon import (
     FunctionWord,
     Lexicon,
     Noun,
+    Verb,
     plurals,
     stem,
 )
@@ -40,6 +41,9 @@ _PER_LETTER = 0.25
 
 _CLOSE = 0.5
 """Maximum difference in cost between two known words that count as equally likely."""
+
+_LONG = 7
+"""Number of letters of a long function word, in which any one mistake is corrected."""
 
 _MOST = 12
 """Maximum number of combinations of corrections that are read."""
@@ -154,7 +158,8 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
     letters = set(word)
     near: dict[str, float] = {}
     for other, content in lexicon.spellable.items():
-        allowed = min(max(len(word), len(other)) * _PER_LETTER, 2.0 if content else _LIKELY)
+        most = 2.0 if content else 1.0 if len(other) >= _LONG else _LIKELY
+        allowed = min(max(len(word), len(other)) * _PER_LETTER, most)
         edits = int(allowed / _LIKELY)
         if abs(len(other) - len(word)) > edits or len(letters ^ set(other)) > 2 * edits:
             continue
@@ -184,6 +189,44 @@ def bases(word: str) -> Iterator[str]:
         if word.endswith(ending) and len(word) > len(ending) + SHORTEST_MISSPELT:
             base = word.removesuffix(ending)
             yield from (base, f"{base}e", base[:-1] if base[-1] == base[-2] else base)
+
+
+_PAST = {
+    "put": "put", "took": "take", "threw": "throw", "brought": "bring", "gave": "give",
+    "cut": "cut", "set": "set", "made": "make", "left": "leave", "got": "get", "shut": "shut",
+    "hid": "hide", "held": "hold", "laid": "lay", "stuck": "stick", "swept": "sweep",
+    "fed": "feed", "froze": "freeze", "hung": "hang", "kept": "keep", "lit": "light",
+    "bound": "bind", "fetched": "fetch", "stood": "stand", "dug": "dig", "found": "find",
+    "taken": "take", "thrown": "throw", "given": "give", "hidden": "hide",
+}  # fmt: skip
+"""Irregular past forms of verbs."""
+
+
+def base_verb(word: str, lexicon: Lexicon) -> str:
+    """Return the plain form of an inflected verb that the lexicon has; empty for other words."""
+    for base in (*bases(word), *filter(None, (_PAST.get(word),))):
+        entries = lexicon.entries.get((base,), ())
+        if base in lexicon.separable or any(isinstance(e, Verb) for e in entries):
+            return base
+    return ""
+
+
+def is_past(word: str) -> bool:
+    return word in _PAST
+
+
+def plain_verbs(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
+    """Write a verb after 'after you' or 'once you have' in its plain form."""
+    words = list(tokens)
+    for at, word in enumerate(tokens[:-2]):
+        if word in {"after", "once", "before"} and tokens[at + 1] == "you":
+            words[at + 2] = base_verb(tokens[at + 2], lexicon) or words[at + 2]
+    return tuple(words)
+
+
+def is_noise(word: str, lexicon: Lexicon) -> bool:
+    """Return whether a word is no English word and no misspelt one: 'brb', 'hihi'."""
+    return not (_known(word, lexicon) or word in _ordinary_words() or candidates(word, lexicon))
 
 
 def _meaning(word: str, lexicon: Lexicon) -> frozenset[object]:

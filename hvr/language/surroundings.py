@@ -22,6 +22,7 @@ from hvr.language.asides import complaint
 from hvr.language.clauses import read_clauses
 from hvr.language.cursor import PAUSES, Cursor, expand_idioms
 from hvr.language.frames import (
+    ADDRESS,
     ASKING,
     ASKS,
     AUXILIARIES,
@@ -36,7 +37,6 @@ from hvr.language.frames import (
     NEGATIONS,
     OPENINGS,
     OWNERS,
-    PAST,
     PEOPLE,
     PERSONS,
     PRAISING,
@@ -45,6 +45,7 @@ from hvr.language.frames import (
     SAYING,
     TAILS,
     TIMES,
+    TITLES,
     VALUED,
     WELCOME,
     YOU_IN,
@@ -53,7 +54,7 @@ from hvr.language.frames import (
     is_convenient,
 )
 from hvr.language.lexicon import Adjective, Lexicon, Noun, Verb, tokenize
-from hvr.language.spelling import bases, candidates, expanded
+from hvr.language.spelling import base_verb, candidates, expanded, is_noise, is_past, plain_verbs
 from hvr.values import Value
 
 # Wishes -------------------------------------------------------------------------------------------
@@ -212,8 +213,8 @@ class _Sentence:
         self.begun = begun
 
     def _joins(self, at: int) -> bool:
-        """Return whether a conjunction joins clauses: not 'wallet and keys', 'tidy and neat'."""
-        joint = self.tokens[at] in JOINTS
+        """Return whether a conjunction joins clauses: not 'wallet and keys', 'ever so much'."""
+        joint = self.tokens[at] in JOINTS and self.tokens[at : at + 2] != ("so", "much")
         return joint and (self.tokens[at] != "and" or self.cursor.clause_starts(at + 1))
 
     # --- wishes ---------------------------------------------------------------------------
@@ -223,7 +224,8 @@ class _Sentence:
         if self._reads is not None:
             return self._reads(" ".join(words))
         spelt = tuple(_spelt(word, self.lexicon) for word in words)
-        cursor = Cursor(" ".join(words), expand_idioms(spelt, self.lexicon), self.lexicon)
+        plain = expand_idioms(plain_verbs(spelt, self.lexicon), self.lexicon)
+        cursor = Cursor(" ".join(words), plain, self.lexicon)
         cursor.begun = True
         places = range(len(cursor.tokens))
         about = any(map(cursor.named, places)) or any(
@@ -254,10 +256,12 @@ class _Sentence:
         """Return the request inside a phrase, with its other words as asides, or None."""
         tries = 0
         for at in range(start, end):
-            wish = self._begins(start, at)
+            desired = self._is_wanted(start, at)
+            wish = ("i", "want") if desired else self._begins(start, at)
             if not wish:
                 continue
-            before = self._asking(start, at, past=wish != self.tokens[at : at + 1])
+            past = wish != self.tokens[at : at + 1]
+            before = desired or self._asking(start, at, past=past)
             if before is None:
                 if not self.denied and tries < _MOST_TRIES:
                     tries += 1
@@ -281,6 +285,21 @@ class _Sentence:
                     return None
         return None
 
+    def _is_wanted(self, start: int, at: int) -> bool:
+        """Return whether someone wants what follows: 'she'd like', 'mrs miller needs'."""
+        cursor, word = self.cursor, self.cursor.word(at)
+        would = cursor.word(at - 1) == "would" or cursor.word(at - 1).endswith("'d")
+        if word not in {"wants", "needs", "requires"} | ({"like", "love"} if would else {"want"}):
+            return False
+        subject = cursor.tokens[start : at - (cursor.word(at - 1) == "would")]
+        if not subject or not cursor.starts_thing(at + 1) or cursor.word(at + 1) in {"you", "me"}:
+            return False
+        if set(subject) & (LINKS | ASKS | NEGATIONS | {"you", "it"}) or IF.match(" ".join(subject)):
+            return False
+        person = subject[-1] in PEOPLE | ADDRESS or subject[0] in TITLES
+        unknown = word == "wants" and not any(map(self._named, range(start, at)))
+        return person or unknown
+
     def _lists(self, at: int) -> bool:
         return bool(self.cursor.function("then", at=at) or self.cursor.starts_thing(at))
 
@@ -296,11 +315,8 @@ class _Sentence:
             return (self.tokens[at],)
         if at and self.cursor.starts_exactly(at) and self.cursor.copular(at):
             return (self.tokens[at],)
-        for base in (*bases(word), *filter(None, (PAST.get(word),))):
-            entries = self.lexicon.entries.get((base,), ())
-            if base in self.lexicon.separable or any(isinstance(e, Verb) for e in entries):
-                return (base,)
-        return ()
+        base = base_verb(word, self.lexicon)
+        return (base,) if base else ()
 
     def _says(self, words: Sequence[str]) -> bool:
         """Return whether words say anything beyond politeness and conjunctions."""
@@ -328,6 +344,8 @@ class _Sentence:
         text = " ".join(words) + " "
         if past and not re.search(r"\b(?:if|rather|time|wish|prefer)\b", text):
             return None
+        if words[-1:] == ("you",) and self.cursor.word(end) in {"need", "want"}:
+            return None  # 'you need a knife'
         if not self._says(words):
             return True
         if words[0] in LINKS and not IF.match(text):
@@ -402,6 +420,8 @@ class _Sentence:
         if words[-1] in OWNERS | LINKS:
             return None  # the phrase breaks off
         text = " ".join(words) + " "
+        if len(words) == 1 and is_noise(words[0], self.lexicon):
+            return True  # 'wash the mug hihi'
         if praised and words[0] in PRAISING:  # 'putting the keys there helps us find them'
             return None if any(w in NEGATIONS or w.endswith("n't") for w in words) else True
         if not self._says(words):
@@ -504,6 +524,16 @@ class _Sentence:
             return True
         if len(words) == 1 and not cursor.longest(start) and candidates(words[0], self.lexicon):
             return None  # a misspelt order: 'lpen and close it'
+        passed = ("det", "filler", "courtesy", "ignored")
+        called = words[-1] in ADDRESS and all(
+            cursor.function(*passed, at=n) or not cursor.longest(n) for n in range(start, end - 1)
+        )
+        if called and len(words) < _LONGEST_TIME:
+            return True  # 'young man'
+        if len(words) == 1 and is_noise(words[0], self.lexicon):
+            return True
+        if words[0] in {"thanks", "thank"} and not any(map(self._named, range(start, end))):
+            return True
         states = self._states(words)
         orders = [n for n in range(start, end) if self._orders(start, n, end)]
         known = all(w in TIMES or cursor.longest(start + n) for n, w in enumerate(words))
@@ -530,7 +560,7 @@ class _Sentence:
             return None
         restricts = cursor.function("ensure", "needing", "det", "without", "except", at=start)
         if restricts and not states:
-            return False if restricts.entry.role == "det" else None
+            return not self.begun if restricts.entry.role == "det" else None
         if set(words) & NEGATIONS or any(w.endswith("n't") for w in words):
             return self._denying(words, states)
         if (orders or any(cursor.kind(Adjective, n) for n in range(start, end))) and not states:
@@ -564,7 +594,7 @@ class _Sentence:
     def _is_finite(self, before: str, word: str) -> bool:
         """Return whether an unknown word after `before` looks like a finite verb: 'arrives'."""
         unknown = word not in self.lexicon.parts
-        if word in SAYING or word in PAST:
+        if word in SAYING or is_past(word):
             return True
         plural = word.endswith("s") and not word.endswith("ss")
         apart = not self.lexicon.lookup(before) or before in PERSONS
@@ -580,10 +610,21 @@ class _Sentence:
         if denied:
             after = words[denied[0] + 1 :]
             unable = words[denied[0]] in {"can't", "cannot", "couldn't", "didn't", "haven't"}
+            if not (self.begun or words[0] in {"you", "you're"} or self._covers_all()):
+                return True  # 'knives don't belong here, put the knife in a drawer'
             return words[0] in PEOPLE and (
                 unable or (bool(after) and not self.lexicon.lookup(after[0]))
             )
-        return words[0] in PEOPLE or not all(map(self.lexicon.lookup, words))
+        past = not self.begun and bool(set(words) & {"was", "were", "had", "did"})
+        return past or words[0] in PEOPLE or not all(map(self.lexicon.lookup, words))
+
+    def _covers_all(self) -> bool:
+        """Return whether the request is about all of some things, which a remark may restrict."""
+        return any(
+            self.cursor.function("everything", "rest", at=n)
+            or ((det := self.cursor.function("det", at=n)) and det.entry.value == 0)
+            for n in range(len(self.tokens))
+        )
 
     def _denying(self, words: Sequence[str], states: bool) -> bool | None:
         if states and words[0] not in {"you", "you're"}:

@@ -14,6 +14,7 @@ class Determiner(Value):
         each: Whether the word is 'each' or 'every', which refers to the objects one by one.
         apart: Whether the word is 'different' or 'separate': one for each object.
         both: Whether the word is 'both', for two objects or two classes.
+        nth: Number of an ordinal such as 'the second'; 0 without one.
     """
 
     count: int | None = None
@@ -23,6 +24,7 @@ class Determiner(Value):
     apart: bool = False
     both: bool = False
     half: bool = False
+    nth: int = 0
 
 
 PART_OF = "part of"

@@ -226,10 +226,11 @@ class Interpreter:
         """Return whether to switch a device on while holding the object of the previous clause."""
         # In 'pick up the book and turn on the lamp', the order is part of the request.
         running = self.taxonomy.roles.predicate(RUNNING)
-        if clause.verb is None or running is None:
-            return False
-        if not asks(clause.verb.condition or "", running):
-            return False
+        condition = clause.verb.condition if clause.verb else ""
+        return bool(running and asks(condition or "", running)) and self._holds_one()
+
+    def _holds_one(self) -> bool:
+        """Return whether the previous clause picks an object up."""
         hold = verb_of(self.lexicon, "hold").condition or ""
         return any(
             c.template == hold and c.clause == self.draft.clause - 1
@@ -393,11 +394,10 @@ class Interpreter:
         return Adjunct("place", "in", (place,)) if word else adjunct
 
     def _puts_on(self, group: NounGroup) -> bool:
-        classes = [c for thing in group.things for c in thing.classes]
+        classes = self.taxonomy.concrete_of(c for thing in group.things for c in thing.classes)
         runs = self.taxonomy.roles.bearer(RUNNING) or ""
-        return bool(classes and self.draft.spoken()) and not any(
-            self.taxonomy.is_a(c, runs) or self.taxonomy.plays(c, PORTABLE) for c in classes
-        )
+        running = any(self.taxonomy.is_a(c, runs) for c in classes)
+        return (not running or self._holds_one()) and self.adjuncts.may_hold_spoken(classes)
 
     def _for_persons(self, verb: Verb | None, group: NounGroup) -> NounGroup:
         """Multiply objects by the number of people: 'make coffee for two'."""
