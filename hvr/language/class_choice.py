@@ -14,7 +14,7 @@ from hvr.errors import ImpossibleGoalError, MissingObjectError
 from hvr.knowledge.ontology import SLOT, VESSEL, Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
-from hvr.language.taxonomy import Taxonomy, asks
+from hvr.language.taxonomy import Taxonomy, asks, literals
 from hvr.values import Value
 
 # Remainder ----------------------------------------------------------------------------------------
@@ -214,6 +214,13 @@ class ClassChoice:
                 classes = pieces
         return classes
 
+    def _turns(self, condition: str, kind: str) -> bool:
+        """Return whether a condition is false for an object of a class."""
+        parts, true = literals(condition), self.inventory.true
+        return any(
+            true(p, name) != wanted for name in self.inventory.of(kind) for p, wanted in parts
+        )
+
     def _choose(self, number: int) -> tuple[str, ...]:
         # A group ('a fruit') keeps all classes. In an order of preference ('a mug, else a cup') the
         # first class with enough objects wins.
@@ -242,6 +249,11 @@ class ClassChoice:
             if entity.unnamed:
                 text = f"{self.taxonomy.label(fitting[0])} for {text!r}"
             raise MissingObjectError(self.inventory.scene, tuple(fitting), text)
+        exact = any(self.taxonomy.label(c).endswith(entity.text) for c in present)
+        if entity.turns and not (exact or any(self._turns(entity.turns, c) for c in present)):
+            kinds = self._otherwise(fitting)  # 'turn off the light' means no lamp that is off
+            if any(self._turns(entity.turns, c) for c in kinds):
+                return kinds
         if entity.group:
             return tuple(present)
         enough = [c for c in present if len(self.inventory.of(c)) >= entity.count]

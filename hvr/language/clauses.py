@@ -17,6 +17,8 @@ from hvr.language.modifiers import read_inside
 from hvr.language.negation import (
     denied,
     kept,
+    left_alone,
+    preserves,
     prohibits,
     read_dismissed,
     read_prohibition,
@@ -206,6 +208,8 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             clauses += ordered([_elliptic(cursor, clauses[-1])], True)
         elif linker := cursor.take("then", "and", "first"):
             then = _linked(cursor, clauses, then or linker.role == "then")
+        elif (alone := left_alone(cursor)) is not None:
+            prohibitions.append(alone)
         elif cursor.function("dismiss"):
             _sort_in(read_dismissed(cursor), clauses, prohibitions)
         elif reports(cursor):
@@ -215,7 +219,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
         else:
             read = _as_before(_separate_clauses(cursor, clauses, start), clauses, prohibitions)
             read = read if clauses else _about_banned(read, prohibitions)
-            if _preserves_state(cursor, start):
+            if preserves(cursor, start):
                 prohibitions += [p for clause in read for p in kept(clause)]
             if clauses and not then and cursor.take("first"):  # 'put it away, but wash it first'
                 clauses = insert_before_last(read, clauses)
@@ -314,8 +318,7 @@ def _linked(cursor: Cursor, clauses: list[Clause], then: bool) -> bool:
 
 
 def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> list[Clause]:
-    paused = cursor.word(start - 1) in PAUSES or not cursor.named(start - 1)
-    apart = not before or start == 0 or paused
+    apart = not (before and start and cursor.named(start - 1))
     read = _choice_of_clauses(cursor)
     if not apart and any(clause.verb is None for clause in read):
         cursor.at = start  # 'make coffee bread'
@@ -329,16 +332,22 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
     alone = cursor.done and start > 0 and cursor.word(start - 1) in pauses
     begins = start == 0 or cursor.word(start - 1) in PAUSES  # not 'is empty and its door is shut'
     ends = begins and cursor.word() in (PAUSES if past else STOPS)
-    if (alone or ends) and _describes_state(cursor, start):
-        read = [clause.replace(given=clause.verb is None) for clause in read]
+    absent = bool(read) and read[0].none and cursor.word(start) == "there"  # 'there is no mug'
+    if (alone or ends or absent) and _describes_state(cursor, start):
+        read = [_as_given(clause) for clause in read]
     return read
+
+
+def _as_given(clause: Clause) -> Clause:
+    if not clause.none:
+        return clause.replace(given=clause.verb is None)
+    places = tuple(NounGroup(a.things) for g in clause.groups for a in g.adjuncts)
+    return Clause(None, places, given=True, past=True)
 
 
 def _describes_state(cursor: Cursor, start: int) -> bool:
     """Return whether words describe the initial state ('the mug is dirty'), not a goal."""
-    described = any(
-        cursor.word(at) in {"is", "are", "was", "were"} for at in range(start, cursor.at)
-    )
+    described = not {"is", "are", "was", "were"}.isdisjoint(cursor.tokens[start : cursor.at])
     return described and not any(
         cursor.function("modal", "ensure", at=at)
         or (cursor.function("goal", at=at) and cursor.word(at) != "there")
@@ -402,13 +411,6 @@ def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
         other = read_clause(cursor)
         read = other if cursor.picks.take(2) else read
     return read
-
-
-def _preserves_state(cursor: Cursor, start: int) -> bool:
-    return any(
-        cursor.word(at) == "keep" or cursor.function("be never", at=at)
-        for at in range(start, cursor.at)
-    )
 
 
 def _passive_clause(cursor: Cursor) -> Clause:

@@ -9,7 +9,7 @@ from hvr.errors import LanguageError
 from hvr.knowledge.ontology import CARRIER, FILLED, INSTRUMENT, OPEN, PORTABLE, RUNNING
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.cursor import PAUSES, Cursor
-from hvr.language.lexicon import Adjective
+from hvr.language.lexicon import Adjective, verb_of
 from hvr.language.meaning import Ban, MeaningDraft
 from hvr.language.modifiers import deny
 from hvr.language.noun_phrases import (
@@ -142,6 +142,26 @@ def read_report(cursor: Cursor) -> Clause:
     return Clause(None, (NounGroup(group.things),), given=True, past=True)
 
 
+def left_alone(cursor: Cursor) -> Prohibition | None:
+    """Read things that are to stay as they are, if any: 'but leave the statue', 'keep the pen'."""
+    start, last = cursor.at, cursor.tokens[: cursor.at]
+    if cursor.word() not in {"leave", "keep"} or cursor.longest() > 1:
+        return None
+    cursor.at += 1
+    try:
+        things = _any_of(cursor, cursor.between(start)) if cursor.starts_exactly(cursor.at) else ()
+    except LanguageError:
+        things = ()
+    cursor.skip_fillers()
+    named = [t for t in things if t.nouns and t.text.split()[-1] not in last]
+    apart = cursor.begun or cursor.function("and", at=cursor.at) or cursor.word() == ","
+    ends = cursor.done or cursor.word() in PAUSES or cursor.function("and", "then")
+    if apart and ends and things and len(named) == len(things):
+        return Prohibition(verb_of(cursor.lexicon, "hold"), things)
+    cursor.at = start
+    return None
+
+
 def _limit(cursor: Cursor, at: int) -> tuple[int, int] | None:
     have = cursor.function("have", "goal", "be", at=at)
     at += have.length if have else 0
@@ -176,6 +196,14 @@ def denied(cursor: Cursor, state: Predication) -> Predication:
             "say where to put things instead"
         )
     return Predication(tuple(deny(a) for a in state.adjectives))
+
+
+def preserves(cursor: Cursor, start: int) -> bool:
+    """Return whether the words since `start` preserve a state: 'keep the fridge closed'."""
+    return any(
+        cursor.word(at) == "keep" or cursor.function("be never", at=at)
+        for at in range(start, cursor.at)
+    )
 
 
 def kept(clause: Clause) -> list[Prohibition]:
@@ -285,6 +313,7 @@ class Forbidding:
                 continue  # 'in the bowl instead of the fridge' only gives a place
             if self._left_out(prohibition, thing):
                 continue
+            self._exclude(prohibition, thing)
             requires = prohibition.verb.requires if prohibition.verb else None
             classes, name = self._meant(thing, requires)
             if requires and classes and not any(self.taxonomy.is_a(c, requires) for c in classes):
@@ -297,6 +326,16 @@ class Forbidding:
             for condition in self._conditions(prohibition, classes):
                 ban = Ban(condition, classes, name, prohibition.most, prohibition.again)
                 self.draft.bans.append(ban)
+
+    def _exclude(self, prohibition: Prohibition, thing: NounPhrase) -> None:
+        """Exclude what must not be moved from 'all' that is: 'clear the table, leave the vase'."""
+        kinds = set(self.taxonomy.concrete_of(thing.classes))
+        moves = prohibition.verb is None or prohibition.verb.frame in {"put", "hold"}
+        moves = moves and not (prohibition.adjuncts or prohibition.adjectives)
+        for number, entity in enumerate(self.draft.entities):
+            group = entity.count == 0 and self.draft.is_goal(number)
+            if moves and group and kinds & set(entity.classes):
+                leave_out(self.referents, [number], [thing])
 
     def _dismiss(self, prohibition: Prohibition, thing: NounPhrase) -> None:
         """Raise LanguageError if the request also asks for the dismissed action or object."""

@@ -192,6 +192,9 @@ def place_near(
         if nearness.name in {None, n}
         for h in _holders(inventory, n)
     }
+    if nearness.word in {"between", "in between", "among"}:
+        near = [n for c in nearness.classes for n in inventory.of(c) if nearness.name in {None, n}]
+        holding = {h for h in holding if all(h in _holders(inventory, n) for n in near)}
     holders = tuple(c for c in candidates if c in holding)
     level = not any(word in _HEIGHTS for word in nearness.word.split())
     if level and holders:

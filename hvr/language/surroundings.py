@@ -537,6 +537,8 @@ class _Sentence:
         states = self._states(words)
         orders = [n for n in range(start, end) if self._orders(start, n, end)]
         known = all(w in TIMES or cursor.longest(start + n) for n, w in enumerate(words))
+        if orders and not self._says(cursor.tokens[start : orders[0]]):
+            return None  # 'would you put a roll on it' is an order that hvr cannot read
         result = words[0].endswith("ing") and self.begun and not known
         light = any(verb.word in LIGHT_WORDS for _, verb in cursor.entries(Verb, start))
         if result and (light or start not in orders):
