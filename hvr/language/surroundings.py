@@ -537,7 +537,7 @@ class _Sentence:
         states = self._states(words)
         orders = [n for n in range(start, end) if self._orders(start, n, end)]
         known = all(w in TIMES or cursor.longest(start + n) for n, w in enumerate(words))
-        if orders and not self._says(cursor.tokens[start : orders[0]]):
+        if orders[:1] > [start] and not self._says(cursor.tokens[start : orders[0]]):
             return None  # 'would you put a roll on it' is an order that hvr cannot read
         result = words[0].endswith("ing") and self.begun and not known
         light = any(verb.word in LIGHT_WORDS for _, verb in cursor.entries(Verb, start))
@@ -562,7 +562,7 @@ class _Sentence:
             return None
         restricts = cursor.function("ensure", "needing", "det", "without", "except", at=start)
         if restricts and not states:
-            return not self.begun if restricts.entry.role == "det" else None
+            return False if restricts.entry.role == "det" else None
         if set(words) & NEGATIONS or any(w.endswith("n't") for w in words):
             return self._denying(words, states)
         if (orders or any(cursor.kind(Adjective, n) for n in range(start, end))) and not states:
@@ -589,9 +589,13 @@ class _Sentence:
             for n, w in enumerate(rest, 1)
             if w in AUXILIARIES
             or self._is_finite(words[n - 1], w)
-            or (words[n - 1].endswith("'s") and w.endswith("ing"))
+            or (words[n - 1].endswith("'s") and (w.endswith("ing") or self._is_state(words, n)))
         ]
         return bool(finite) and not LINKS & set(words[: finite[0]])
+
+    def _is_state(self, words: Sequence[str], at: int) -> bool:
+        """Return whether an unknown word ends the first phrase: 'the baby's asleep'."""
+        return not (self.begun or self.lexicon.lookup(words[at])) and at == len(words) - 1
 
     def _is_finite(self, before: str, word: str) -> bool:
         """Return whether an unknown word after `before` looks like a finite verb: 'arrives'."""
