@@ -406,7 +406,7 @@ class Rewriter:
         elif len(others) == 1 or any_one:
             yield texts[0]
         else:
-            from hvr.language.statements import SceneView, StatementJudge
+            from hvr.language.truth import SceneView, StatementJudge
 
             judge = StatementJudge(self.reader, SceneView(self.inventory))
             words = tuple(judge.described(n) for n in others)
