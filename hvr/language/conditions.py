@@ -39,6 +39,7 @@ _WORDS = sorted(
     ((tuple(w.split()), no) for w, no in _CONJUNCTIONS.items()), key=lambda e: -len(e[0])
 )
 _ELSE = [tuple(w.split()) for w in ("or otherwise", "or else", "otherwise", "else", "failing that")]
+_ABLE = (("can",), ("could",))
 _QUANTIFIERS = frozenset("something anything everything nothing someone anyone what".split())
 """Words after which 'else' means 'other'."""
 
@@ -218,8 +219,15 @@ class _Splitter:
                 yield at, "else"
             elif begins and (_CHECK.match(_text(tokens[at:])) or self._searched(tokens[at:])[0]):
                 yield at, "check"
-            elif _conjunction(tokens, at) or (begins and self._is_inverted(tokens[at:])):
+            elif self._is_condition(tokens, at) or (begins and self._is_inverted(tokens[at:])):
                 yield at, "if"
+
+    def _is_condition(self, tokens: tuple[str, ...], at: int) -> bool:
+        """Return whether a conjunction begins a condition, unlike 'if you could open it'."""
+        polite = tokens[at + 1 : at + 2] == ("you",) and tokens[at + 2 : at + 3] in _ABLE
+        if polite and tokens[at] == "if":
+            return self._leading(tokens[at + 1 :]) is not None
+        return _conjunction(tokens, at) is not None
 
     def _is_inverted(self, tokens: Sequence[str]) -> bool:
         """Return whether 'should' begins a condition: 'should the mug be dirty, …'."""
@@ -399,11 +407,7 @@ def _conjunction(tokens: Sequence[str], at: int) -> tuple[int, bool] | None:
     for words, denied in _WORDS:
         if tuple(tokens[at : at + len(words)]) == words:
             longer = _length(tokens[at:], "filler", "courtesy", "then")
-            if longer > len(words):  # 'if you can', 'when done'
-                after = tuple(tokens[at + longer : at + longer + 1])
-                able = tokens[at + longer - 1] in {"can", "could"}
-                return None if not able or after in ((), (",",)) else (len(words), denied)
-            return len(words), denied
+            return None if longer > len(words) else (len(words), denied)  # 'when done'
     return None
 
 

@@ -205,7 +205,7 @@ class _Conditions:
         """Return the goal of a branch, which may be known only after the look.
 
         Args:
-            unknown: Whether the condition is about things that nobody has seen yet.
+            unknown: Whether the condition is about things that the robot has not seen yet.
         """
         refers = unknown and _REFERS.search(_flat(parts))
         why = "what is there is not known yet" if refers else ""

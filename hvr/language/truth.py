@@ -232,7 +232,7 @@ class StatementJudge:
         raise LanguageError(f"hvr cannot tell whether something is {adjunct.word!r}: name a place")
 
     def _holders(self, name: str) -> list[str]:
-        """Return what an object is in or on; what is on the bed is not on the floor."""
+        """Return the places of an object; things on the bed are not on the floor."""
         above, classes = self.above(name), self.inventory.classes
         fixed = next(
             (
