@@ -1,7 +1,7 @@
-"""Interpretation of dialogue turns: answers to questions, and requests that need the context.
+"""Interpretation of dialogue turns that depend on earlier ones.
 
-A request that depends on earlier turns is rewritten as a self-contained one, with the names of the
-objects that it refers to:
+Such a turn is rewritten as self-contained requests, with the names of the objects that it refers
+to. The first one that the grammar reads is meant.
 
     wash the mug … and now the other one        wash mug-2
     put the apple in the fridge … put it back   put apple-1 on countertop-2
@@ -11,149 +11,24 @@ objects that it refers to:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from itertools import islice, product
 from types import MappingProxyType
+from typing import TypeAlias
 
-from hvr.errors import HvrError, LanguageError
+from hvr.errors import LanguageError
 from hvr.knowledge.ontology import PLACE
 from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.language.answers import ORDINALS, SPOKEN, DialogueQuestion, trimmed
 from hvr.language.cursor import PAUSES, Cursor
 from hvr.language.function_words import NUMBERS
 from hvr.language.grammar import Reader
-from hvr.language.lexicon import plurals, tokenize
-from hvr.language.noun_phrases import read_thing
-from hvr.language.spelling import corrections
+from hvr.language.lexicon import Adjective, Verb, plurals, tokenize
+from hvr.language.noun_phrases import read_predicate
+from hvr.language.phrases import GOVERNORS, PhraseReader, PhraseSpan, coordinated
+from hvr.language.spatial import nearest
 from hvr.language.statements import is_question
-from hvr.language.syntax import NounPhrase
 from hvr.values import Value
-
-# Answers ------------------------------------------------------------------------------------------
-
-_YES = frozenset({"yes", "y", "yeah", "yep", "yup", "sure", "ok", "okay", "right", "correct", "do"})
-_NO = frozenset({"no", "n", "nope", "neither", "none", "cancel", "stop", "nothing", "nevermind"})
-_ORDINALS = {
-    **{
-        word: n
-        for n, word in enumerate(
-            ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"), start=1
-        )
-    },
-    **{
-        f"{n}{end}": n
-        for n, end in ((1, "st"), (2, "nd"), (3, "rd"), *((k, "th") for k in range(4, 9)))
-    },
-    "former": 1,
-    "last": -1,
-    "latter": -1,
-}
-_PLAIN = frozenset(
-    {
-        "the",
-        "a",
-        "an",
-        "one",
-        "please",
-        "i",
-        "mean",
-        "meant",
-        "want",
-        "that",
-        "it",
-        "is",
-        "option",
-        "number",
-        "choice",
-        "thing",
-        "of",
-        "them",
-        "this",
-    }
-)
-
-
-class DialogueQuestion(Value):
-    """A question, its possible answers, and the requests that the answers stand for.
-
-    `requests` is empty if the answers themselves are the requests.
-    """
-
-    text: str
-    choices: tuple[str, ...]
-    requests: tuple[str, ...] = ()
-
-    def meant(self, number: int) -> str:
-        """Return the request for the answer with a 0-based number."""
-        return (self.requests or self.choices)[number]
-
-
-CANCEL = -1
-
-
-def chosen(answer: str, choices: Sequence[str]) -> int | None:
-    """Return the 0-based number of the chosen answer, `CANCEL`, or None for any other text.
-
-    Examples:
-        >>> chosen("the second one", ("the mug is clean", "the cup is clean"))
-        1
-        >>> chosen("the mug please", ("the mug is clean", "the cup is clean"))
-        0
-    """
-    said = answer.strip().rstrip(".!").lower()
-    for number, choice in enumerate(choices):
-        if said == choice.lower().rstrip("."):
-            return number
-    words = re.findall(r"[\w-]+", said)
-    if not words:
-        return None
-    if words[0] in _NO and all(w in _NO | _PLAIN | {"of"} for w in words):
-        return CANCEL
-    if len(choices) == 1 and words[0] in _YES:
-        return 0
-    numbers = [_number(word) for word in words if _number(word)]
-    rest = [w for w in words if w not in _PLAIN | _YES and not _number(w)]
-    if len(numbers) == 1 and not rest:
-        number = numbers[0] - 1 if numbers[0] > 0 else len(choices) - 1
-        return number if 0 <= number < len(choices) else None
-    own = [set(re.findall(r"[\w-]+", choice.lower())) for choice in choices]
-    # A word that occurs in only one choice decides; words that occur in none suggest a new request.
-    fits = [n for n, has in enumerate(own) if rest and all(w in has for w in rest)]
-    return fits[0] if len(fits) == 1 else None
-
-
-def _number(word: str) -> int:
-    if word.isdecimal():
-        return int(word)
-    if word in _ORDINALS:
-        return _ORDINALS[word]
-    return NUMBERS.get(word, 0) if word != "one" else 0
-
-
-# Small talk ---------------------------------------------------------------------------------------
-
-_SMALL_TALK = {
-    "you are welcome": "",
-    "say what to do": "and now|what now|now what|what next|and then|so|well|how are you|hi there|"
-    "what is up|good afternoon|good day",
-    "nothing is under way": "never ?mind|forget (?:it|that|about it)|stop|stop (?:it|that)|cancel|"
-    "cancel (?:it|that)|don't bother|no need",
-    "there is no open question": "yes|no|yep|nope|yeah|sure",
-    "I carry out requests, answer questions about the scene and what was "
-    "done, and take requests back ('undo')": "what can you do|what do you do|help|who are you|"
-    "how does this work|what else can you do|what can i say|what can i ask",
-}
-_TALK = {told: re.compile(rf"(?:{said})$") for told, said in _SMALL_TALK.items() if said}
-
-
-def small_talk(text: str) -> str:
-    """Return the reply to small talk such as 'thanks'; empty for any other text."""
-    plain = " ".join(text.lower().split()).strip(" .!?,")
-    rest = _INTERJECTION.sub("", plain).strip(" .!?,")
-    if not rest:
-        return (
-            "say what to do" if plain.startswith(("h", "good m", "good e")) else "you are welcome"
-        )
-    return next((told for told, said in _TALK.items() if said.match(rest)), "")
-
 
 # Requests -----------------------------------------------------------------------------------------
 
@@ -162,7 +37,7 @@ class DialogueMemory(Value):
     """The memory of a dialogue.
 
     Args:
-        request: The last request or question, in self-contained form.
+        request: The last request or question, in self-contained form; also one that was refused.
         things: Mentioned objects, most prominent first.
         group: Objects that the last turn was about; 'them' and 'the first one' refer to these.
         places: Mentioned places, most prominent first.
@@ -180,46 +55,22 @@ class DialogueMemory(Value):
     acted: tuple[str, ...] = ()
 
 
-class PhraseSpan(Value):
-    """A noun phrase in a request.
+class Referred(Value):
+    """What a phrase without a noun can mean: names of objects, or a phrase with a noun.
 
-    Args:
-        start, end: Range of the indices of its words in the request.
-        preposition: Index of its preposition's first word; equal to `start` if it has none.
+    `asks` says that the robot must ask which of several is meant.
     """
 
-    start: int
-    end: int
-    preposition: int
-    thing: NounPhrase
+    names: tuple[str, ...] = ()
+    asks: bool = False
 
 
-_CORRECTS = re.compile(
-    r"^(?:(?:no|nope|wait|sorry|oops|actually|rather|instead|i mean|i meant|not that one|not that|"
-    r"not this one|i said|i asked for)\b[,.! ]*)+",
-    re.IGNORECASE,
-)
-_ALSO = re.compile(
-    r"^(?:(?:and|also|now|then|next|ok|okay|please|the same for|the same with|the same to|same for|"
-    r"same with|do the same for|do the same with|do the same to|do that with|do that to|"
-    r"what about|how about|likewise)\b[, ]*)+",
-    re.IGNORECASE,
-)
-_INTERJECTION = re.compile(
-    r"^(?:(?:oh|ah|hm+|well|great|perfect|good|nice|cool|fine|lovely|super|excellent|wonderful|"
-    r"thanks(?: a lot| so much)?|thank you(?: so much| very much)?|all ?right|right|ok|okay|hey|"
-    r"hi|hello|good (?:job|morning|evening|night)|well done|cheers|bye)"
-    r"(?:[ ]*[,.!;:-]+[ ]*|$|(?<=oh)[ ]+|[ ]+(?=and\b|now\b|then\b|no\b)))+",
-    re.IGNORECASE,
-)
-_TOO = re.compile(r"[, ]+(?:too|as well|also|next|now|please|instead|then)[.!?]*$", re.IGNORECASE)
 _NOT_BUT = re.compile(r"^not (.+?)(?:,| but)\s*(?:but )?(.+)$", re.IGNORECASE)
-_OTHER = re.compile(
-    r"^(?:the )?(?:other|another|next|second|remaining)(?: one| ones)?$|^the others$", re.IGNORECASE
-)
 _BACK = re.compile(
     r"\b(?:put|bring|take|move|place|return|give|set)\b(?P<before> back)? (?P<what>.+?)"
-    r"(?P<after> back)?(?: (?:there$|where|to where|to its|in its|to their|in their)\b.*)?[.!]*$",
+    r"(?P<after> (?:down )?back| (?:down |back )*(?:to )?(?:where|(?:to|in|on|at) (?:its|their)"
+    r"(?: old| original)? (?:place|spot|position))\b.*)?"
+    r"(?: (?:there$|where|to where|to its|in its|to their|in their)\b.*)?[.!]*$",
     re.IGNORECASE,
 )
 _APART = re.compile(
@@ -238,11 +89,16 @@ _USED = re.compile(
     r"(?:used|took|picked up|(?!mention|need|want)[a-z]+ed)\b",
     re.IGNORECASE,
 )
-_ONE = re.compile(
-    r"\b(?!the|that|this|which|what|no)(?P<before>[a-z]+) (?P<one>one(?P<ones>s)?)\b(?! of)",
-    re.IGNORECASE,
+_ONE_MORE = re.compile(r"\b(?:one more|an? different|some other|any other)\b", re.IGNORECASE)
+_FIRST_OF = re.compile(rf"\b({'|'.join(ORDINALS)}) of (?:them|these|those)\b", re.IGNORECASE)
+_OTHERS = frozenset({"other", "others", "another", "next", "remaining"})
+_ONES = frozenset({"one", "ones"})
+_DESCRIBED = re.compile(
+    r"(?:(?:that|which) (?:is|are) )?(?:(?:where|with|(?:that|which) has|holding) "
+    r"(?P<thing>.+?)(?: (?:is|are|stands?|lies?|sits?))?(?: (?:on|in|inside)(?: (?:it|them|top))?)?"
+    r"|(?P<rest>.+))"
 )
-_NTH = re.compile(r"\bthe (\w+) one\b", re.IGNORECASE)
+_COUNTS = re.compile(r"(how many|which)(?: of them)? ((?:is|are|were|was|do|have|in|on)\b.*)")
 _ONE_OF = re.compile(r"\bone of (?:them|these|those)\b", re.IGNORECASE)
 _EVERYTHING = frozenset({"everything", "all of it", "all of them", "all", "it all", "them all"})
 _TOGETHER = re.compile(
@@ -257,53 +113,100 @@ _COUNTED = re.compile(
 )
 _SWITCHED = re.compile(r"^(?:back )?(?P<state>on|off)(?: (?:again|back))?$", re.IGNORECASE)
 _WITHIN = frozenset({"in", "on"})
-_SLICES = frozenset({"slice", "slices"})
 _AFTER_PRONOUN = frozenset({"one", "in", "on", "off", "back", "too", "again", "away", "down"})
 _PRONOUNS = frozenset({"it", "them", "they", "that", "this", "those", "these"})
+_MANY = frozenset({"them", "they", "those", "these"})
+_LINKS = frozenset({"and", "but", "only", "just", "or", ",", "please", "instead", "back", "then"})
+_PREFERRING = re.compile(
+    r"^(?:use|take|try|choose|pick|make it|i(?:'d| would)? (?:want|like|prefer)) (?P<what>.+)$",
+    re.IGNORECASE,
+)
+_AFTER_HEAD = frozenset({"", "please", "where", "that", "which", "back", "again", "off", "too"})
 _AGAIN = re.compile(
     r"^(?:do (?:it|that|this) again|again|once more|repeat(?: that| it)?|same again)$"
 )
+_MOST_TRIED = 3
+"""Maximum number of other objects that are tried for 'another one'."""
+
+_MOST_REFERENTS = 24
+"""Maximum number of combinations of referents that are tried for one turn."""
+
+Slot: TypeAlias = tuple[int, int, list[str]]
+"""Range of the words of a pronoun, and what it can stand for, most likely first."""
 
 
-class Rewriter:
+class Rewriter(PhraseReader):
     """Rewrites requests that depend on earlier turns as self-contained ones."""
 
     def __init__(self, reader: Reader, inventory: Inventory, memory: DialogueMemory) -> None:
-        self.reader = reader
-        self.inventory = inventory
+        super().__init__(reader, inventory)
         self.memory = memory
 
     def requests(self, text: str) -> Iterator[str | DialogueQuestion]:
         """Yield the interpretations of a text, most likely first: requests or a question."""
-        text = _INTERJECTION.sub("", text)
-        plain = _CORRECTS.sub("", text).strip(" ,")
-        corrects = plain != text.strip(" ,")
+        plain, corrects = self._unmarked(text)
         if corrects and (pair := _NOT_BUT.match(plain)):
             plain = pair[2]
-            if (taken := self._back(f"put {pair[1]} back")) and not self._has_verb(plain):
-                for request in self._instead(plain):
+            if (taken := self._back(f"put {pair[1]} back")) and not self.has_verb(plain):
+                for request in self._fragment(plain):
                     if isinstance(request, str):
                         yield f"{taken} and {request}"
         if (apart := _APART.fullmatch(plain)) is not None:  # 'except the spoon, put that back'
             plain = _PRONOUN.sub(apart["what"], apart["rest"], count=1)
-        plain = self._standing_alone(plain)
-        if self.memory.request and _AGAIN.match(plain.rstrip(".!")):
+        plain = _ONE_MORE.sub("another", self._standing_alone(plain))
+        plain = _FIRST_OF.sub(lambda match: f"{match[1]} one", plain)
+        rest = trimmed(plain)
+        if self.memory.request and _AGAIN.match(rest):
             yield self.memory.request
-            return
-        rest = _TOO.sub("", _ALSO.sub("", plain)).strip(" ,.!?")
-        if self.memory.request and (back := self._back(plain)):
+        elif self.memory.request and (back := self._back(plain) or self._brought(rest)):
             yield back
-            return
-        if self.memory.request and (switched := self._switched(rest)):
+        elif not (yield from self._elliptic(rest, asks=text.rstrip().endswith("?"))):
+            yield from self._resolved(plain or text)
+
+    def _unmarked(self, text: str) -> tuple[str, bool]:
+        """Return a text without its first discourse markers, and whether one corrects."""
+        corrects = False
+        text = text.strip()
+        while match := SPOKEN.match(text):
+            rest = text[match.end() :]
+            if match[0].rstrip().lower() == "no" and self.names_at(
+                tokenize(rest) if rest else (), 0
+            ):
+                break  # 'no plate should be dirty'
+            corrects = corrects or not match["idle"]
+            text = rest
+        return text.strip(" ,"), corrects
+
+    def _brought(self, rest: str) -> str:
+        plain = rest.removesuffix(" back")
+        if plain == rest or self.has_verb(plain) or not self.only_names(plain):
+            return ""
+        if not (back := self._back(f"put {rest}")):
+            raise LanguageError(f"{plain!r} was not moved")
+        return back
+
+    def _elliptic(self, rest: str, *, asks: bool) -> Generator[str | DialogueQuestion, None, bool]:
+        """Yield the last request with the changes that a turn without a verb states.
+
+        The result is whether the turn is nothing but such changes.
+        """
+        if not self.memory.request or not rest:
+            return asks and self.only_names(rest)  # 'and the kettle?' is no order
+        if switched := self._switched(rest):
             yield switched
-        if self.memory.request and not self._has_verb(rest):
-            instead = list(self._instead(rest))
-            yield from instead
-            if instead and self._only_names(rest):
-                return
-        if text.rstrip().endswith("?") and self._only_names(rest):
-            return  # 'and the kettle?' orders nothing by itself
-        yield from self._resolved(plain if plain else text)
+        if (preferred := _PREFERRING.match(rest)) and not self.has_verb(preferred["what"]):
+            (_, named), what = self.spans(preferred["what"]), preferred["what"]
+            if self._head(tokenize(what)) or not all(self.is_portable(s.thing) for s in named):
+                yield from self._fragment(what)
+        if self.has_verb(rest):
+            return False
+        found = list(self._fragment(rest))
+        for one in found:
+            if isinstance(one, str):
+                yield from [back] if (back := self._back(one)) else self._referring(one)
+            else:
+                yield one
+        return bool(found) or (asks and self.only_names(rest))
 
     def _standing_alone(self, text: str) -> str:
         if (asked := _IF_SO.match(text)) and is_question(self.memory.request):
@@ -316,17 +219,21 @@ class Rewriter:
 
         def used(match: re.Match[str]) -> str:
             named = self.spans(match["what"])[1]
-            kinds = {c for span in named for c in self._classes(span.thing)}
+            kinds = {c for span in named for c in self.classes_of(span.thing)}
             names = (n for n in self.memory.acted if self.inventory.classes.get(n) in kinds)
             return next(names, match[0])
 
         return _USED.sub(used, text)
 
-    def _only_names(self, rest: str) -> bool:
-        tokens, spans = self.spans(rest) if rest else ((), [])
-        return len(spans) == 1 and (spans[0].start, spans[0].end) == (0, len(tokens))
+    def is_elliptic(self, text: str) -> bool:
+        """Return whether a turn has only phrases, which change an earlier request."""
+        tokens, spans = self.spans(rest := trimmed(text))
+        covered = {n for span in spans for n in range(span.preposition, span.end)}
+        rest_words = {w for n, w in enumerate(tokens) if n not in covered}
+        headless = self._head(tokenize(rest)) is not None and not self.has_verb(rest)
+        return rest_words <= _LINKS or headless
 
-    # --- parts ---------------------------------------------------------------------------
+    # --- turns without a verb ------------------------------------------------------------
 
     def _switched(self, rest: str) -> str:
         match = _SWITCHED.match(rest)
@@ -337,85 +244,223 @@ class Rewriter:
         tokens[at[0]] = match["state"].lower()
         return " ".join(tokens)
 
-    def _instead(self, rest: str) -> Iterator[str | DialogueQuestion]:
-        # 'and the cup', 'no, in the sink'
-        if not rest or self._has_verb(rest):
+    def _fragment(self, rest: str) -> Iterator[str | DialogueQuestion]:
+        """Yield the last request with the phrases of a turn: 'the bread on the table'."""
+        words = tuple(tokenize(rest))
+        base, spans = self.spans(self.memory.request)
+        spans = coordinated(base, spans)
+        head = self._head(words)
+        if _TOGETHER.fullmatch(rest) or rest in {"both", "all"}:
+            for span in self._choosable(spans, governed=False)[:1]:
+                names = " and ".join(self.objects(self.classes_of(span.thing)))
+                yield from self._replaced(base, spans, names.split(), (0, span))
+        elif head is None:
+            yield from self._replaced(base, spans, words)
+        if head is None:
             return
-        tokens, spans = self.spans(self.memory.request)
-        own, found = self.spans(rest)
-        split = next((s.preposition for s in found if s.preposition < s.start), 0)
-        if split and _OTHER.match(" ".join(own[:split])):  # 'the second one in the bin'
-            for request in self._instead(" ".join(own[:split])):
-                if isinstance(request, str):
-                    memory = self.memory.replace(request=request)
-                    place = " ".join(own[split:])
-                    yield from Rewriter(self.reader, self.inventory, memory)._instead(place)
+        start, end = head
+        governed = any(
+            self.cursor(rest).after(role, n) == start
+            for n in range(start)
+            for role in ("prep", "from")
+        )
+        parts = {*words[start:end]} & _OTHERS or {*words[start:end]} & {*ORDINALS}
+        stops = [end, len(words)] if parts else [len(words)]
+        for stop in dict.fromkeys(stops):  # without and with a description
+            for span in self._choosable(spans, governed=governed):
+                kinds = self.classes_of(span.thing)
+                about = (*self.memory.group, *self.memory.places)
+                kinds = {c for n in about if (c := self.inventory.classes[n]) in kinds} or kinds
+                meant = self._meant_by(words[start:end], words[end:stop], kinds)
+
+                def said(names: str, span: PhraseSpan = span, stop: int = stop) -> list[str]:
+                    new = (*words[:start], *names.split(), *words[stop:])
+                    return list(self._replaced(base, spans, new, (start, span)))
+
+                if found := list(self._offered(meant, said)):
+                    yield from found
+                    return
+        raise LanguageError(f"it is not clear what {rest!r} refers to: name the thing")
+
+    def _offered(
+        self, meant: Referred, said: Callable[[str], list[str]]
+    ) -> Iterator[str | DialogueQuestion]:
+        ways = [said(names) for names in meant.names]
+        texts = [found[0] for found in ways if found]
+        if not meant.asks or len(texts) < 2:
+            yield from (text for found in ways for text in found)
             return
-        if _OTHER.match(rest):
-            yield from self._other(
-                tokens,
-                spans,
-                several=rest.endswith("ones") or rest == "the others",
-                any_one=rest.startswith("another"),
-            )
+        from hvr.language.statements import SceneView, StatementJudge
+
+        judge = StatementJudge(self.reader, SceneView(self.inventory))
+        yield DialogueQuestion("Which one?", tuple(map(judge.described, meant.names)), tuple(texts))
+
+    def _choosable(self, spans: Sequence[PhraseSpan], *, governed: bool) -> list[PhraseSpan]:
+        """Return the phrases that 'the other one' can replace: first those with a choice."""
+        fitting = [s for s in spans if s.governed or not governed]
+
+        def key(span: PhraseSpan) -> tuple[bool, bool]:
+            return len(self.objects(self.classes_of(span.thing))) < 2, span.governed
+
+        return sorted(fitting, key=key)
+
+    def _head(self, words: Sequence[str]) -> tuple[int, int] | None:
+        """Return the range of a noun phrase without a noun: 'the other one', 'the second'."""
+        cursor = Cursor("", tuple(words), self.reader.lexicon)
+        for n, word in enumerate(words):
+            after = cursor.word(n + 1)
+            ends = after in PAUSES | _AFTER_HEAD or cursor.function(*GOVERNORS, at=n + 1)
+            follows = after in _ONES or not (ends or word in _ONES) or cursor.named(n + 1)
+            other = word in _OTHERS or word in ORDINALS
+            if follows or after == "of" or not (word in _ONES or other):
+                continue
+            start = n
+            while (
+                start and not cursor.function("det", at=start) and self._modifies(cursor, start - 1)
+            ):
+                start -= 1
+            if words[start] in {"this", "that", "these", "those"}:
+                continue
+            if (
+                start < n
+                or (other and n == 0)
+                or words[start - 1 : start] in (["which"], ("which",))
+            ):
+                return start, n + 1
+        return None
+
+    def _modifies(self, cursor: Cursor, at: int) -> bool:
+        word = cursor.word(at)
+        known = cursor.function("det", "ignored", at=at) or cursor.kind(Adjective, at)
+        return bool(known) or word in _OTHERS or word in ORDINALS
+
+    def _meant_by(
+        self, head: Sequence[str], description: Sequence[str], kinds: Collection[str]
+    ) -> Referred:
+        """Return what 'the second one' means among the objects of some classes.
+
+        `description` is the rest of the phrase: 'with the lamp'.
+        """
+        objects, memory = self.objects(kinds), self.memory
+        taken = {*memory.used, *memory.group}
+        taken |= {p for n in memory.group if (p := self.inventory.parents.get(n))}
+        several = head[-1] in {"ones", "others"}
+        number = next((ORDINALS[w] for w in head if w in ORDINALS), 0)
+        if description:
+            objects = self._described(" ".join(description), objects)
+            return Referred(tuple(objects), len(objects) > 1)
+        listed = [n for n in memory.group if n in objects]
+        if number and not (number == 2 and len(memory.used) == 1 and len(objects) == 2):
+            listed = listed if len(listed) > 1 else objects
+            at = number - 1 if number > 0 else len(listed) - 1
+            return Referred(tuple(listed[at : at + 1]) if at < len(listed) else ())
+        if number or {*head} & _OTHERS:
+            others = tuple(n for n in objects if n not in taken)
+            if several:
+                return Referred((" and ".join(others),) if others else ())
+            free = "another" in head or "next" in head
+            return Referred(others[:_MOST_TRIED] if free else others, asks=not free)
+        cursor = Cursor("", tuple(head), self.reader.lexicon)
+        vague = [w for n, w in enumerate(head) if cursor.function("ignored", at=n)]
+        if vague:  # 'the left one', 'the red one'
+            return Referred(tuple(listed if len(listed) > 1 else objects), asks=True)
+        kind = next((c for c in kinds if self.inventory.of(c)), next(iter(kinds), ""))
+        label = self.reader.taxonomy.label(kind) if kind else ""
+        label = plurals(label)[0] if several and label else label
+        article = () if head[0] not in _ONES else ("a",)
+        return Referred((" ".join((*article, *head[:-1], label)),) if label else ())
+
+    def _described(self, text: str, names: Sequence[str]) -> list[str]:
+        """Return the objects that a description such as 'with the lamp on it' fits."""
+        from hvr.language.statements import SceneView, StatementJudge
+
+        match = _DESCRIBED.fullmatch(text)
+        said = f"with {match['thing']}" if match and match["thing"] else match and match["rest"]
+        cursor = self.cursor(said or text)
+        judge = StatementJudge(self.reader, SceneView(self.inventory))
+        try:
+            predicate = read_predicate(cursor)
+            if not cursor.done or not predicate:
+                return []
+            near = [a for a in predicate.adjuncts if a.kind == "unplaced"]
+            others = tuple(a for a in predicate.adjuncts if a not in near)
+            found = [n for n in names if judge.fits(n, predicate.replace(adjuncts=others))]
+            for adjunct in near:  # the nearest
+                by = [n for thing in adjunct.things for n in judge.things(thing)][:1]
+                for name in by:
+                    found = [*nearest(self.inventory, found, judge.near(adjunct.word, name), 1)]
+        except LanguageError:
+            return []
+        return found if len(found) < len(names) or len(names) == 1 else []
+
+    def _replaced(
+        self,
+        base: Sequence[str],
+        spans: Sequence[PhraseSpan],
+        words: Sequence[str],
+        head: tuple[int, PhraseSpan] | None = None,
+    ) -> Iterator[str]:
+        """Yield the last request with each of a turn's phrases in the place of a like one.
+
+        Args:
+            head: Start of a phrase among `words`, and the phrase that it replaces.
+        """
+        tokens, found = self.spans(" ".join(words))
+        covered = {n for s in found for n in range(s.preposition, s.end)}
+        if not found or any(w not in _LINKS for n, w in enumerate(tokens) if n not in covered):
             return
-        if len(found) != 1 or found[0].end != len(own):
-            return
-        new = found[0]
-        governed = new.preposition == 0 < new.start
-        if new.start and not governed:
-            return
-        for span in self._like(new, spans, governed=governed):
-            start = span.preposition if governed else span.start
-            yield " ".join((*tokens[:start], *own, *tokens[span.end :]))
+        options: list[list[PhraseSpan | None]] = []
+        for new in found:
+            if head is not None and new.start <= head[0] < new.end:
+                options.append([head[1]])
+                continue
+            like: list[PhraseSpan | None] = [*self._like(new, spans, governed=new.governed)]
+            if not like and not new.governed:
+                return
+            options.append(like or [None])
+        for choice in islice(product(*options), _MOST_REFERENTS):
+            places = [s for s in choice if s is not None]
+            if len({s.start for s in places}) == len(places):
+                yield self._spliced(base, spans, tokens, found, choice)
+
+    def _spliced(
+        self,
+        base: Sequence[str],
+        spans: Sequence[PhraseSpan],
+        tokens: Sequence[str],
+        found: Sequence[PhraseSpan],
+        choice: Sequence[PhraseSpan | None],
+    ) -> str:
+        cuts: list[tuple[int, int, Sequence[str]]] = []
+        for new, old in zip(found, choice, strict=True):
+            own = tokens[new.preposition : new.end]
+            if old is None:
+                cuts.append((len(base), len(base), own))
+            else:
+                cuts.append((old.preposition if new.governed else old.start, old.end, own))
+        if all(old is None or old.governed for old in choice) and not is_question(
+            self.memory.request
+        ):
+            for span in spans:  # 'no, in the sink' is about the same mug
+                kinds = self.classes_of(span.thing)
+                names = [n for n in self.memory.group if self.inventory.classes[n] in kinds]
+                if names and not span.governed:
+                    cuts.append((span.start, span.end, " and ".join(names).split()))
+        said = list(base)
+        for start, end, own in sorted(cuts, key=lambda cut: cut[0], reverse=True):
+            said[start:end] = own
+        return " ".join(said)
 
     def _like(
         self, new: PhraseSpan, spans: Sequence[PhraseSpan], *, governed: bool
     ) -> list[PhraseSpan]:
-        kind = self._portable(new.thing)
-        fitting = [s for s in spans if (s.preposition < s.start) is governed or not governed]
+        kind = self.is_portable(new.thing)
+        fitting = [s for s in spans if s.governed is governed or not governed]
         return sorted(
-            fitting,
-            key=lambda s: (self._portable(s.thing) is not kind, s.preposition < s.start, s.start),
+            fitting, key=lambda s: (self.is_portable(s.thing) is not kind, s.governed, s.start)
         )
 
-    def _portable(self, thing: NounPhrase) -> bool:
-        classes = set(self.reader.taxonomy.concrete_of(thing.classes))
-        if thing.kind == "name":
-            classes = {self.inventory.classes.get(thing.text, "")}
-        return bool(classes & set(self.reader.taxonomy.portable))
-
-    def _other(
-        self, tokens: Sequence[str], spans: Sequence[PhraseSpan], *, several: bool, any_one: bool
-    ) -> Iterator[str | DialogueQuestion]:
-        if not spans:
-            return
-        main = next((s for s in spans if s.preposition == s.start), spans[0])
-        kinds = {self.inventory.classes[n] for n in self.memory.used if n in self.inventory.classes}
-        named = self._classes(main.thing)
-        kinds = {c for c in kinds if c in named} or named
-        others = [
-            n for c in sorted(kinds) for n in self.inventory.of(c) if n not in self.memory.used
-        ]
-        if not others:
-            raise LanguageError(f"there is no other {main.thing.text} here")
-        texts = [" ".join((*tokens[: main.start], n, *tokens[main.end :])) for n in others]
-        if several:
-            names = " and ".join(others)
-            yield " ".join((*tokens[: main.start], names, *tokens[main.end :]))
-        elif len(others) == 1 or any_one:
-            yield texts[0]
-        else:
-            from hvr.language.truth import SceneView, StatementJudge
-
-            judge = StatementJudge(self.reader, SceneView(self.inventory))
-            words = tuple(judge.described(n) for n in others)
-            yield DialogueQuestion("Which one?", words, tuple(texts))
-
-    def _classes(self, thing: NounPhrase) -> set[str]:
-        if thing.kind == "name":
-            return {self.inventory.classes.get(thing.text, "")}
-        return set(self.reader.taxonomy.concrete_of(thing.classes))
+    # --- back to earlier places ----------------------------------------------------------
 
     def _back(self, text: str) -> str:
         """Return a request to put objects back, for 'put it back'; empty without earlier places."""
@@ -446,52 +491,142 @@ class Rewriter:
             moved = [n for n in self.memory.things if n in self.memory.origins]
             last = self.memory.group if len(self.memory.group) > 1 else self.memory.used
             together = tuple(n for n in last if n in moved)
-            many = plain in {"them", "those", "these", "they"}
-            return (together or tuple(moved)) if many else tuple(moved[:1])
+            return (together or tuple(moved)) if plain in _MANY else tuple(moved[:1])
         tokens, spans = self.spans(plain)
         if len(spans) != 1 or spans[0].end != len(tokens):
             return ()
-        classes = self._classes(spans[0].thing)
+        classes = self.classes_of(spans[0].thing)
         moved = [n for n in self.memory.origins if self.inventory.classes.get(n) in classes]
         name = spans[0].thing.text if spans[0].thing.kind == "name" else ""
         return (name,) if name in self.memory.origins else tuple(moved[-1:])
 
-    def _resolved(self, text: str) -> Iterator[str]:
+    # --- references in sentences ---------------------------------------------------------
+
+    def _resolved(self, text: str) -> Iterator[str | DialogueQuestion]:
         for said in (*self._known(text), text):
             yield from self._referring(said)
 
-    def _referring(self, text: str) -> Iterator[str]:
-        label = next((self._label(n) for n in (*self.memory.group, *self.memory.things)), "")
-        if label and (one := _ONE.search(text)) and one["before"] not in _ORDINALS:
-            plural = one["ones"] and plurals(label)[0]
-            text = f"{text[: one.start('one')]}{plural or label}{text[one.end('one') :]}"
-        tokens = list(tokenize(self._counted(text))) if text.strip() else []
+    def _referring(self, text: str) -> Iterator[str | DialogueQuestion]:
+        tokens = tuple(tokenize(self._counted(text))) if text.strip() else ()
+        label = next(map(self._label, (*self.memory.group, *self.memory.things)), "")
+        if (head := self._head(tokens)) is not None:
+            start, end = head
+            for kinds in self._kinds():
+
+                def said(names: str) -> list[str]:
+                    new = " ".join((*tokens[:start], *names.split(), *tokens[end:]))
+                    return [t for t in self._referring(new) if isinstance(t, str)]
+
+                yield from self._offered(self._meant_by(tokens[start:end], (), kinds), said)
         if " ".join(tokens) != " ".join(tokenize(text) if text.strip() else ()):
             yield " ".join(tokens)
-        together = _TOGETHER.search(" ".join(tokens))
-        if together is not None:
-            joined = " ".join(tokens)
-            tokens = f"{joined[: together.start()]}them{joined[together.end() :]}".split()
-        at = next((n for n, word in enumerate(tokens) if self._refers(tokens, n)), None)
-        first = next((n for n in range(len(tokens)) if self._names(tokens, n)), len(tokens))
-        referred = []
-        if at is not None and self.memory.things:
-            for names in self._referents(tokens[at], together):
-                referred.append(" ".join((*tokens[:at], " and ".join(names), *tokens[at + 1 :])))
-        within = at is not None and at > first and tokens[0] != "which"
-        if not within:
-            yield from referred
-        if "there" in tokens and tokens[0] != "there":
-            where = tokens.index("there")
-            start = where - (where > 1 and tokens[where - 1] in _WITHIN)
-            for place, relation in self._places():
-                said = " ".join((*tokens[:start], relation, place, *tokens[where + 1 :]))
-                yield from self._referring(said)
+        if label and (counts := _COUNTS.match(" ".join(tokens))):  # 'how many are open?'
+            yield f"{counts[1]} {plurals(label)[0]} {counts[2]}"
+        slots, within = self._slots(tokens)
+        if within:
+            yield text
+        again = [s for s in slots[1:] if tokens[s[0]] == tokens[slots[0][0]]]
+        for left in ([s for s in slots if s not in again], slots) if again else (slots,):
+            for choice in islice(product(*(names for *_, names in left)), _MOST_REFERENTS):
+                said_now = list(tokens)
+                for (start, end, _), words in reversed(list(zip(left, choice, strict=True))):
+                    said_now[start:end] = words.split()
+                yield " ".join(said_now)
+        if slots and {",", "of"} & {*tokens}:  # 'too loud, turn it off', 'a slice of it'
+            said_now = list(tokens)
+            for start, end, names in reversed(slots):
+                said_now[start:end] = self._noun_for(names[0]).split()
+            yield " ".join(said_now)
         if (slices := self._sliced(tokens)) is not None:
             yield slices
-        yield text
-        if within:  # 'put the mug next to it', where 'it' refers to nothing in the request itself
-            yield from referred
+        if not within:
+            yield text
+
+    def _kinds(self) -> list[tuple[str, ...]]:
+        """Return the sets of classes that 'one' can stand for, most likely first."""
+        classes, spans = self.inventory.classes, self.spans(self.memory.request)[1]
+        named = [tuple(sorted(self.classes_of(s.thing))) for s in spans]
+        names = (*self.memory.group, *self.memory.things, *self.memory.places)
+        kinds = dict.fromkeys(
+            [*((classes[n],) for n in names if n in classes), *filter(None, named)]
+        )
+        return sorted(kinds, key=lambda k: len(self.objects(k)) < 2)
+
+    def _slots(self, tokens: tuple[str, ...]) -> tuple[list[Slot], bool]:
+        """Return the pronouns that can refer to earlier turns.
+
+        The last value says whether the first one may refer to a thing of the same request.
+        """
+        joined = " ".join(tokens)
+        slots: list[Slot] = []
+        cursor = Cursor(joined, tokens, self.reader.lexicon)
+        first = next((n for n in range(len(tokens)) if self.names_at(tokens, n)), len(tokens))
+        together = _TOGETHER.search(joined)
+        if together is not None:
+            start = len(joined[: together.start()].split())
+            groups = self._groups(two=together["two"] is not None, several=True)
+            slots.append((start, start + len(together[0].split()), groups))
+        for n, word in enumerate(tokens):
+            if slots and n < slots[-1][1]:
+                continue
+            if word == "there" and n:
+                start = n - (n > 1 and tokens[n - 1] in _WITHIN)
+                if places := [f"{relation} {place}" for place, relation in self._places()]:
+                    slots.append((start, n + 1, places))
+            elif self._refers(tokens, n):
+                many = word in _MANY
+                found = self._groups() if many else self._single(cursor, n)
+                if found and not any(start <= n for start, _, names in slots if many):
+                    slots.append((n, n + 1, found))
+        slots = [slot for slot in slots if slot[2]]
+        pronouns = [s for s in slots if tokens[s[0]] != "there" and tokens[s[1] - 1] != "there"]
+        within = bool(pronouns) and pronouns[0][0] > first and tokens[0] != "which"
+        return slots, within
+
+    def _single(self, cursor: Cursor, at: int) -> list[str]:
+        """Return the objects that 'it' can mean: the first that the verb suits, if one does."""
+        memory, classes, taxonomy = self.memory, self.inventory.classes, self.reader.taxonomy
+        names = list(dict.fromkeys((*memory.group, *memory.things, *memory.places)))
+        if any(cursor.after(role, n) == at for n in range(at) for role in GOVERNORS):
+            single = memory.group if len(memory.group) == 1 else ()
+            names = list(dict.fromkeys((*single, *memory.places, *names)))
+            beside = cursor.function("unplaced", at=at - 1) or cursor.word(at - 1) in {"to", "of"}
+            holders = [n for n in names if taxonomy.plays(classes[n], PLACE)]
+            return names if beside else holders or names
+        starts = [n for n in range(at) if cursor.verb(n) or cursor.split_verb(n)]
+        if not starts:
+            return names
+        particle = cursor.word(at + 1) if cursor.word(at + 2) in {"", *PAUSES, "again"} else ""
+        verbs = [v for _, v in cursor.entries(Verb, starts[-1])]
+        verbs += [v for key, v in cursor.particles(starts[-1]).items() if key == particle]
+        needed = {verb.requires for verb in verbs}
+        suited = [
+            n
+            for n in names
+            if any(
+                r is None or taxonomy.is_a(kind, r)
+                for r in needed
+                for kind in taxonomy.with_controls({classes[n]})
+            )
+        ]
+        return suited[:1] if None not in needed and suited else names
+
+    def _groups(self, *, two: bool = False, several: bool = False) -> list[str]:
+        memory, classes = self.memory, self.inventory.classes
+        groups = dict.fromkeys((memory.group, memory.used, memory.things[:2]))
+        fitting = (g for g in groups if (len(g) == 2 if two else len(g) > 1 or not several))
+        plural = {
+            noun.object_class
+            for span in self.spans(memory.request)[1]
+            for noun in span.thing.nouns
+            if noun.plural or span.thing.text.endswith("s")
+        }  # 'the keys' of a key chain
+        ranked = sorted(fitting, key=lambda g: len(g) < 2 and not plural & {classes[n] for n in g})
+        return [" and ".join(group) for group in ranked if group]
+
+    def _noun_for(self, name: str) -> str:
+        kind = self.inventory.classes.get(name, "")
+        return f"the {self._label(name)}" if len(self.inventory.of(kind)) == 1 else name
 
     def _label(self, name: str) -> str:
         return self.reader.taxonomy.label(self.inventory.classes[name])
@@ -502,7 +637,7 @@ class Rewriter:
         about = (*self.memory.group, *self.memory.acted, *self.memory.places[:1])
         said = list(tokens)
         for span in reversed(spans):
-            kinds, thing = self._classes(span.thing), span.thing
+            kinds, thing = self.classes_of(span.thing), span.thing
             several = sum(c in kinds for c in self.inventory.classes.values()) > 1
             plain = thing.determiner.definite and not (thing.adjectives or thing.relative)
             names = {n for n in about if self.inventory.classes.get(n) in kinds}
@@ -512,18 +647,6 @@ class Rewriter:
         if said != list(tokens):
             yield " ".join(said)
 
-    def _referents(self, pronoun: str, together: re.Match[str] | None) -> Iterator[tuple[str, ...]]:
-        memory = self.memory
-        if together is None and pronoun not in {"them", "they", "those", "these"}:
-            yield from ((name,) for name in (*memory.group, *memory.things, *memory.places))
-            return
-        groups = dict.fromkeys((memory.group, memory.used, memory.things[:2]))
-        for group in groups:
-            two = together is not None and together["two"] is not None
-            fits = len(group) == 2 if two else len(group) > 1 or together is None
-            if group and fits:
-                yield group
-
     def _places(self) -> Iterator[tuple[str, str]]:
         taxonomy, classes = self.reader.taxonomy, self.inventory.classes
         for name in self.memory.places:
@@ -531,7 +654,8 @@ class Rewriter:
                 yield name, taxonomy.relation(classes[name])
 
     def _sliced(self, tokens: Sequence[str]) -> str | None:
-        at = next((n for n, word in enumerate(tokens) if word in _SLICES and n), None)
+        cursor = Cursor("", tuple(tokens), self.reader.lexicon)
+        at = next((n for n in range(1, len(tokens)) if cursor.function("slice", at=n)), None)
         if at is None or tokens[at + 1 : at + 2] == ["of"]:
             return None
         taxonomy, classes = self.reader.taxonomy, self.inventory.classes
@@ -543,12 +667,6 @@ class Rewriter:
         )
 
     def _counted(self, text: str) -> str:
-        def meant(match: re.Match[str]) -> str:
-            number = _number(match[1].lower())
-            group = self.memory.group
-            at = number - 1 if number > 0 else len(group) - 1
-            return group[at] if number and 0 <= at < len(group) else match[0]
-
         def several(match: re.Match[str]) -> str:
             number, group = NUMBERS[match["number"].lower()], self.memory.group
             if len(group) >= number:
@@ -560,51 +678,10 @@ class Rewriter:
 
         text = _COUNTED.sub(several, text)
         some = next((n for n in self.memory.group if n not in self.memory.used), None)
-        return _NTH.sub(meant, _ONE_OF.sub(some, text) if some else text)
+        return _ONE_OF.sub(some, text) if some else text
 
     def _refers(self, tokens: Sequence[str], at: int) -> bool:
         if tokens[at] in {"it", "them", "they"}:
             return not (tokens[at] == "it" and tokens[at + 1 : at + 2] == ["is"] and at == 0)
         last = at + 1 == len(tokens) or tokens[at + 1] in PAUSES | _AFTER_PRONOUN
         return tokens[at] in _PRONOUNS and last
-
-    def _names(self, tokens: Sequence[str], at: int) -> bool:
-        cursor = Cursor("", tuple(tokens), self.reader.lexicon)
-        cursor.at = at
-        return bool(cursor.named() and not cursor.verb()) or cursor.is_name()
-
-    def _has_verb(self, text: str) -> bool:
-        if not text.strip() or is_question(text):
-            return bool(text.strip())
-        cursor = self._cursor(text)
-        return any(cursor.clause_starts(at) for at in range(min(3, len(cursor.tokens))))
-
-    def _cursor(self, text: str) -> Cursor:
-        (spelt, *_) = corrections(tokenize(text), self.reader.lexicon)
-        return Cursor(text, spelt.tokens, self.reader.lexicon)
-
-    def spans(self, text: str) -> tuple[tuple[str, ...], list[PhraseSpan]]:
-        """Return the words of a text and its noun phrases, except those that cannot be read."""
-        cursor = self._cursor(text)
-        found: list[PhraseSpan] = []
-        at = 0
-        while at < len(cursor.tokens):
-            cursor.at = at
-            if (verb := cursor.verb()) is not None:
-                at += verb.length
-                continue
-            governor = cursor.function("prep", "from", "unplaced", "with")
-            start = at + governor.length if governor else at
-            cursor.at = start
-            starts = cursor.starts_exactly(start) or cursor.named(start)
-            if not starts:
-                at += 1
-                continue
-            try:
-                thing = read_thing(cursor, "")
-            except HvrError:
-                at += 1
-                continue
-            found.append(PhraseSpan(start, cursor.at, at if governor else start, thing))
-            at = max(cursor.at, at + 1)
-        return cursor.tokens, found

@@ -492,7 +492,7 @@ class MeaningDraft:
         entity = self.entities[outer]
         if not entity.classes:
             return
-        if not self.plays(outer, PLACE):
+        if not self.plays(outer, PLACE) and entity.name is None:
             raise LanguageError(
                 f"things cannot be put on or in {entity.text!r}: it is not a receptacle"
             )

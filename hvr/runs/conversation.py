@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType, TracebackType
@@ -24,64 +24,28 @@ from hvr.execution.deviations import PLACE_PREDICATES
 from hvr.knowledge.ontology import REACH
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.wording import wording_of
-from hvr.language.dialogue import (
-    CANCEL,
-    DialogueMemory,
-    DialogueQuestion,
-    Rewriter,
-    chosen,
-    small_talk,
-)
+from hvr.language.answers import CANCEL, DialogueQuestion, chosen, small_talk, undone, unmarked
+from hvr.language.dialogue import DialogueMemory, Rewriter
 from hvr.language.goal_builder import Goal, Stage
 from hvr.language.grammar import Reader, make_reader
 from hvr.language.own_words import effects_of
 from hvr.language.paraphrase import in_order
-from hvr.language.statements import answer, is_question
-from hvr.language.truth import SceneView, StatementJudge
-from hvr.pddl import GroundAction, parse_formula
+from hvr.language.statements import SceneView, StatementJudge, answer, is_question
+from hvr.pddl import parse_formula
 from hvr.pddl.task import holds_initially
 from hvr.runs.folder import RunFolder
-from hvr.runs.past_turns import PastTurn, brought_about, handled, moved, same_verb
+from hvr.runs.past_turns import PastQuestions, PastTurn, handled, same_verb
 from hvr.runs.request import Options, read_request
 from hvr.runs.result import Run
 from hvr.runs.spine import OpenScene, carry_out, open_scene
 from hvr.validation.report import count
-from hvr.validation.validator import Validator
 
 if TYPE_CHECKING:
     from hvr.execution.events import Event
-    from hvr.planning.plans import Planned
     from hvr.runs.request import RunRequest
 
-_UNDO = re.compile(
-    r"(?:please |no,? |ok(?:ay)?,? )*(?:(?:undo|revert|reverse)"
-    r"(?P<what> (?:(?:everything|all|it all|all of (?:it|that|them|this))"
-    r"(?: you(?: have)? d(?:id|one))?"
-    r"|both|the last two(?: \w+)?"
-    r"|(?:that|it|this|the|my)?(?: ?(?:last|previous))?"
-    r"(?: (?:thing|one|step|bit|request|action|change))?"
-    r"|what you(?: have)?(?: just)? (?:did|done)))?|take (?:that|it) back)(?: please| again)?"
-)
 _NOT_THAT = re.compile(r"no\W+not (?P<thing>[^,.;]+)")
-_WHICH = re.compile(
-    r"(?:and )?(?:which|what) (?P<thing>[\w ]+?)(?: (?:did|have) you (?:use|used|take|taken|"
-    r"chosen|choose|mean|pick)| do you mean| was (?:it|that)| is (?:it|that))?"
-)
-_DEED = re.compile(r"(?:did|have) you (?:really |already |just )?(?P<verb>\w+) (?P<thing>.+)")
-_PUT = re.compile(
-    r"where (?:exactly )?(?:did|have) you (?:just )?(?:put|placed?|left|leave) (?P<thing>.+)"
-    r"|(?:which [\w ]+?|what) (?:did|have) you (?:put|placed?) (?P<into>.+?) (?:in|on|into|onto)"
-    r"|have you seen (?P<seen>.+)"
-)
-_WAS = re.compile(
-    r"where (?:was|were) (?P<thing>.+?)(?: (?:before|originally|at first|first|earlier))"
-    r"|where (?:did|have) you (?:get|got|find|found|take|taken) (?P<from>.+?)(?: from)?"
-)
-_DID = frozenset(
-    {"what did you do", "what did you just do", "what have you done", "what have you just done"}
-    | {"what happened", "what just happened", "what did i ask", "what did i ask for"}
-    | {"what did i ask you to do", "what did i tell you to do", "what did i want you to do"}
-)
+_SENTENCE = re.compile(r"(?<=[.!?\u2026])\s+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,24 +152,65 @@ class Conversation:
         Raises:
             SimulatorError, DataFileError: The scene or the folder can no longer be used.
         """
-        try:
-            reply = self._reply(text)
-        except AmbiguousError as error:
-            reply = self._ask(DialogueQuestion(error.question, error.choices))
-        except LanguageError as error:
-            reply = self._ask_or_refuse(error)
-        except (ImpossibleGoalError, PlannerError) as error:
-            reply = ConversationReply(kind="refused", text=str(error))
+        said: list[str] = []
+        for part in self._parts(text):
+            reply = self._replied(part)
+            said.append(reply.text)
+            if reply.kind in {"question", "refused", "failed"}:
+                break
+        reply = replace(reply, text=". ".join(said))
         self.replies = (*self.replies, reply)
         self._folder.append("conversation.jsonl", {"said": text, **reply.to_json()})
         return reply
 
     # --- turns ---------------------------------------------------------------------------
 
+    def _parts(self, text: str) -> list[str]:
+        """Split a turn with questions into its sentences; drop those that only greet or thank."""
+        parts = [part for part in _SENTENCE.split(text.strip()) if part]
+        kept = [part for part in parts if not small_talk(part)] or parts[-1:]
+        return kept if any(map(is_question, kept)) else [" ".join(kept)]
+
+    def _replied(self, text: str) -> ConversationReply:
+        try:
+            return self._reply(text)
+        except AmbiguousError as error:
+            self._mention(text)
+            return self._ask(DialogueQuestion(error.question, error.choices))
+        except LanguageError as error:
+            self._mention(text)
+            return self._ask_or_refuse(error)
+        except (ImpossibleGoalError, PlannerError) as error:
+            self._mention(text)
+            return ConversationReply(kind="refused", text=str(error))
+
+    def _mention(self, text: str) -> None:
+        """Remember a request that was not carried out, and what it is about."""
+        with suppress(LanguageError):
+            text = next((r for r in self._rewriter().requests(text) if isinstance(r, str)), text)
+        judge = StatementJudge(self._reader, self._view())
+        names: list[str] = []
+        for span in self._rewriter().spans(text)[1]:
+            with suppress(LanguageError):
+                found = judge.things(span.thing)
+                names += found if len(found) == 1 or span.thing.many else ()
+        movable = tuple(n for n in names if self.inventory().true("pickupable", n))
+        places = tuple(n for n in names if n not in movable)
+        memory = self._memory
+        self._memory = memory.replace(
+            request=memory.request if self._rewriter().is_elliptic(text) else text,
+            things=tuple(dict.fromkeys((*movable, *places, *memory.things)))[:20],
+            group=movable or places or memory.group,
+            places=tuple(dict.fromkeys((*places, *memory.places)))[:20],
+            used=movable or memory.used,
+        )
+
     def _reply(self, text: str) -> ConversationReply:
         if self._question is not None:
             question, self._question = self._question, None
             number = chosen(text, question.choices)
+            if question.requests and text.lower().strip(" .!") in {"both", "all", "both of them"}:
+                return self._carry_out(" and ".join(question.requests))
             if number == CANCEL:
                 return ConversationReply(kind="answer", text="all right, I do nothing")
             if number is not None:
@@ -221,88 +226,32 @@ class Conversation:
         return self._turn(text)
 
     def _turn(self, text: str) -> ConversationReply:
-        plain = " ".join(text.lower().split()).strip(" .!?")
-        if (undo := _UNDO.fullmatch(plain)) is not None:
-            what = (undo["what"] or "").strip()
-            whole = what.startswith(("everything", "all", "it all"))
-            two = what == "both" or "two" in what
-            return self._undo(len(self._done) if whole else 2 if two else 1)
-        if (unwanted := _NOT_THAT.fullmatch(plain)) and self._was_last(unwanted["thing"]):
+        plain = " ".join(unmarked(text).lower().split()).strip(" .!?")
+        if number := undone(plain, len(self._done)):
+            return self._undo(number)
+        last = next((r.run for r in reversed(self.replies) if r.run), None)
+        past = PastQuestions(self._reader, self._view(), self._memory, self._done, last)
+        if (unwanted := _NOT_THAT.fullmatch(plain)) and past.was_last(unwanted["thing"]):
             return self._undo()
-        if talk := small_talk(plain):
+        if talk := small_talk(text):
             take_back = "; 'undo' takes the last request back" if self._done else ""
             talk += take_back if talk.startswith("nothing") else ""
             return ConversationReply(kind="answer", text=talk)
-        if plain in _DID:
-            return self._tell()
-        if plain == "why" or plain.startswith("why "):
-            return self._why(plain)
-        if (found := self._recalled(plain)) is not None:
-            return found
-        if plain == "where" and self._memory.things:
-            text = "where is it?"
-        if (put := _PUT.fullmatch(plain)) is not None:
-            text = f"where is {put['thing'] or put['into'] or put['seen']}?"
-        if is_question(text):
-            return self._answer(text)
-        return self._request(text)
+        if (told := past.answer(plain)) is not None:
+            self._spoke_of(told.things)
+            return ConversationReply(kind="answer", text=told.text)
+        text = past.in_present(plain + "?" * text.rstrip().endswith("?")) or text
+        return self._answer(text) if is_question(text) else self._request(text)
 
-    def _named(self, text: str) -> tuple[str, ...]:
-        if text in {"it", "that", "them", "they"}:
-            return self._memory.things[:1] if text in {"it", "that"} else self._memory.group
-        tokens, spans = self._rewriter().spans(text)
-        if len(spans) != 1 or spans[0].end != len(tokens) or spans[0].start:
-            return ()
-        try:
-            return StatementJudge(self._reader, self._view()).things(spans[0].thing)
-        except LanguageError:
-            return ()
-
-    def _was_last(self, text: str) -> bool:
-        names = self._named(text)
-        return bool(names) and bool(self._done) and set(names) <= set(self._memory.group)
-
-    def _recalled(self, plain: str) -> ConversationReply | None:
-        """Answer a question about earlier turns, such as 'did you wash it?', or return None."""
-        judge = StatementJudge(self._reader, self._view())
-        if (which := _WHICH.fullmatch(plain)) is not None and self._done:
-            used = (*self._memory.group, *self._done[-1].acted, *self._memory.places)
-            found = [n for n in used if n in self._named(which["thing"])][:1]
-            if found:
-                return ConversationReply(kind="answer", text=found[0])
-        if (deed := _DEED.fullmatch(plain)) is not None and self._done:
-            return self._did(deed["verb"], deed["thing"])
-        if (was := _WAS.fullmatch(plain)) is not None:
-            names = self._named(was["thing"] or was["from"])
-            origins = [n for n in names if n in self._memory.origins]
-            said = [
-                f"{judge.called(n)} was {self._relation(place)} {judge.called(place)}"
-                for n in origins
-                if (place := self._memory.origins[n]) in self.inventory().classes
-            ]
-            if said:
-                return ConversationReply(kind="answer", text="; ".join(said))
-        return None
-
-    def _did(self, verb: str, thing: str) -> ConversationReply | None:
-        """Answer whether an earlier turn did something; None if the verb is not understood."""
-        names = self._named(thing)
-        acted = {name for done in self._done for name in done.acted}
-        if names and verb in {"use", "used", "touch", "touched"}:
-            found = bool(acted & {*names})
-        elif names and verb in {"move", "moved"}:
-            found = moved(names, self._done, self.inventory())
-        else:
-            said = f"{verb} {' and '.join(names) or thing}"
-            try:
-                goals = self._reader.goals(said, self._done[0].before)
-            except (LanguageError, ImpossibleGoalError):
-                return None
-            found = brought_about(goals, self._done, self.inventory(), self._reader)
-        return ConversationReply(kind="answer", text="yes" if found else "no")
-
-    def _relation(self, place: str) -> str:
-        return self._reader.taxonomy.relation(self.inventory().classes[place])
+    def _spoke_of(self, names: tuple[str, ...]) -> None:
+        if not names:
+            return
+        around = [p for n in names if (p := self.inventory().parents.get(n))]
+        self._memory = self._memory.replace(
+            things=tuple(dict.fromkeys((*names, *self._memory.things)))[:20],
+            group=names,
+            places=tuple(dict.fromkeys((*around, *self._memory.places)))[:20],
+        )
 
     def _request(self, text: str) -> ConversationReply:
         refusal: HvrError | None = None
@@ -317,8 +266,6 @@ class Conversation:
                 refusal = refusal if isinstance(refusal, ImpossibleGoalError) else error
                 continue
             return self._carry_out(request)
-        if isinstance(refusal, ImpossibleGoalError):  # 'no, in the drawer' can still correct it
-            self._memory = self._memory.replace(request=text)
         raise refusal or LanguageError(f"say what to do, or ask a question: {text.strip()!r}")
 
     def _answer(self, text: str) -> ConversationReply:
@@ -331,13 +278,7 @@ class Conversation:
             except LanguageError as error:
                 refusal = refusal or error
                 continue
-            if found.things:
-                things = tuple(dict.fromkeys((*found.things, *self._memory.things)))
-                around = [p for n in found.things if (p := self.inventory().parents.get(n))]
-                places = tuple(dict.fromkeys((*around, *self._memory.places)))
-                self._memory = self._memory.replace(
-                    things=things[:20], group=found.things, places=places[:20]
-                )
+            self._spoke_of(found.things)
             self._memory = self._memory.replace(request=request)
             return ConversationReply(kind="answer", text=found.text, request=request)
         raise refusal or LanguageError(f"hvr does not understand the question {text.strip()!r}")
@@ -349,10 +290,19 @@ class Conversation:
     def _ask_or_refuse(self, error: LanguageError) -> ConversationReply:
         if isinstance(error, ProposalError):
             return self._ask(DialogueQuestion("Shall I do this?", error.requests))
-        if not error.suggestions:
+        readable = tuple(text for text in error.suggestions if self._reads(text))
+        if not readable:
             return ConversationReply(kind="refused", text=str(error))
         first = str(error).partition(" (did you")[0]
-        return self._ask(DialogueQuestion(f"{first}. Did you mean this?", error.suggestions))
+        return self._ask(DialogueQuestion(f"{first}. Did you mean this?", readable))
+
+    def _reads(self, text: str) -> bool:
+        try:
+            return bool(self._reader.goals(text, self.inventory()))
+        except AmbiguousError:
+            return True
+        except (LanguageError, ImpossibleGoalError):
+            return False
 
     # --- runs ----------------------------------------------------------------------------
 
@@ -397,12 +347,13 @@ class Conversation:
         """Forbid putting held objects that the goal does not name back into their containers."""
         wanted = " ".join(stage.wanted for stage in goal.stages)
         origins, classes = self._memory.origins, self.inventory().classes
+        taxonomy = self._reader.taxonomy
         held = [n for n in self.inventory().held if n not in wanted and n in origins]
         never = tuple(
             f"(always (not (in {name} {place})))"
             for name in held
             if goal.contingency is None
-            if (place := origins[name]) in classes and self._relation(place) == "in"
+            if (place := origins[name]) in classes and taxonomy.relation(classes[place]) == "in"
         )
         stages = (s.replace(constraints=(*s.constraints, *never)) for s in goal.stages)
         return goal.replace(stages=tuple(stages))
@@ -436,74 +387,24 @@ class Conversation:
             if place and self.inventory().parents.get(name) != place:
                 origins.pop(name, None)  # the latest move comes last
                 origins[name] = place
-        alike = set(portable or places)
+        moved = [
+            n for n in portable if self.inventory().parents.get(n) != done.before.parents.get(n)
+        ]
+        about = moved or portable or places
+        places += [n for n in portable if moved and n not in moved]
         judge = StatementJudge(self._reader, self._view())
         spans = self._rewriter().spans(done.request)[1]
         named = [n for s in spans if s.thing.nouns for n in judge.things(s.thing)[:1]]
         again = self._memory.used if same_verb(done.request, self._memory.request) else ()
         self._memory = DialogueMemory(
             done.request,
-            tuple(dict.fromkeys((*(portable or places), *self._memory.things)))[:20],
-            tuple(portable or places),
+            tuple(dict.fromkeys((*about, *portable, *self._memory.things)))[:20],
+            tuple(about),
             tuple(dict.fromkeys((*places, *named, *self._memory.places)))[:20],
-            tuple(dict.fromkeys((*again, *alike))),
+            tuple(dict.fromkeys((*again, *about))),
             MappingProxyType(origins),
             done.acted,
         )
-
-    # --- questions about the past --------------------------------------------------------
-
-    def _tell(self) -> ConversationReply:
-        if not self._done:
-            return ConversationReply(kind="answer", text="nothing yet")
-        done = self._done[-1]
-        if done.run is None:
-            return ConversationReply(
-                kind="answer", text=f"an error ended {done.request!r} half-way"
-            )
-        blocks = [block.macro.name for ready in done.run.plans for block in ready.plan.blocks]
-        return ConversationReply(
-            kind="answer", text="; ".join(blocks) or "nothing to do: it already holds"
-        )
-
-    def _why(self, text: str) -> ConversationReply:
-        tokens, spans = self._rewriter().spans(text)
-        judge = StatementJudge(self._reader, self._view())
-        names = {n for span in spans for n in judge.things(span.thing)} if spans else set()
-        if text == "why" and self._done:
-            return ConversationReply(kind="answer", text=f"you asked: {self._done[-1].request}")
-        if not names and set(tokens) & {"it", "that", "them"}:
-            names = set(self._memory.things[:1]) | set(self._memory.places[:1])
-        for done in reversed(self._done):
-            for planned in reversed(done.planned):
-                actions = planned.plan.actions
-                fitting = [
-                    n
-                    for n, action in enumerate(actions)
-                    if names & set(action.args) and self._imperative(action).split()[0] in tokens
-                ] or [n for n, action in enumerate(actions) if names & set(action.args)]
-                if fitting:
-                    meant = tuple(n for n in actions[fitting[0]].args if n in names)
-                    things = tuple(dict.fromkeys((*meant, *self._memory.things)))
-                    self._memory = self._memory.replace(things=things, group=meant)
-                    return ConversationReply(
-                        kind="answer", text=self._because(done, planned, fitting[0])
-                    )
-        return ConversationReply(kind="answer", text="I did not do that")
-
-    def _because(self, done: PastTurn, planned: Planned, number: int) -> str:
-        actions = planned.plan.actions
-        without = (*actions[:number], *actions[number + 1 :])
-        report = Validator(planned.task).check(without)
-        asked = f"you asked: {done.request}"
-        if report.valid or report.failure is None:
-            return f"because {asked}"
-        failure = report.failure
-        step = failure.step - 1 if failure.step is not None else len(without)
-        if not 0 <= step < len(without):
-            return f"because {asked}"
-        later = self._imperative(without[step])
-        return f"to {later}, which would not work otherwise; {asked}"
 
     # --- undo ----------------------------------------------------------------------------
 
@@ -611,16 +512,6 @@ class Conversation:
     def inventory(self) -> Inventory:
         """Return the objects and facts that the robot knows now."""
         return self._scene.world.inventory()
-
-    def _imperative(self, action: GroundAction) -> str:
-        wording = wording_of(self._reader.ontology).actions.get(action.name)
-        if wording is None:
-            return str(action)
-        return wording.imperative.fill([*map(self._label, action.args)]).lower() or str(action)
-
-    def _label(self, name: str) -> str:
-        object_class = self.inventory().classes.get(name)
-        return f"the {self._reader.taxonomy.label(object_class)}" if object_class else name
 
     def _view(self) -> SceneView:
         return SceneView(self.inventory(), frozenset(self._scene.world.perception.unopened))

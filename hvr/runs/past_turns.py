@@ -1,18 +1,26 @@
-"""The turns of a dialogue that were carried out, and what they changed."""
+"""The turns of a dialogue that were carried out, what they changed, and questions about them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from hvr.errors import ImpossibleGoalError, LanguageError
 from hvr.execution.deviations import PLACE_PREDICATES
 from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.wording import wording_of
+from hvr.language.dialogue import DialogueMemory, Rewriter
 from hvr.language.goal_builder import Goal
 from hvr.language.grammar import Reader
-from hvr.pddl import And, Atom, Exists, Expression, Not, Or, TypedName, parse_formula
+from hvr.language.statements import QuestionAnswer, SceneView, StatementJudge, answer
+from hvr.pddl import And, Atom, Exists, Expression, GroundAction, Not, Or, TypedName, parse_formula
 from hvr.runs.result import Run
+from hvr.validation.report import count
+from hvr.validation.validator import Validator
 
 if TYPE_CHECKING:
     from hvr.planning.plans import Planned
@@ -128,3 +136,222 @@ def _binding(
 
 def same_verb(one: str, other: str) -> bool:
     return bool(one and other) and one.split()[0] == other.split()[0]
+
+
+# Questions about earlier turns --------------------------------------------------------------------
+
+_DEED = re.compile(r"(?:did|have|had) you (?:really |already |just |ever )?(?P<deed>.+)")
+_WORKED = re.compile(
+    r"did (?:it|that) work(?: out)?|did you (?:do|manage) (?:it|that|so)|is (?:it|that) done|"
+    r"are you (?:done|finished|ready)|have you (?:done (?:it|that)|finished)"
+)
+_WHICH = re.compile(
+    r"(?:and )?(?:which|what) (?P<thing>[\w ]+?) "
+    r"(?:(?:did|have) you (?:just )?\w+(?: it)?(?: \w+)?|do you mean|(?:was|is) (?:it|that))"
+)
+_PUT = re.compile(
+    r"where (?:exactly )?(?:did|have) you (?:just )?(?:put|placed?|left|leave) (?P<put>.+)"
+    r"|(?:which [\w ]+?|what) (?:did|have) you (?:put|placed?) (?P<into>.+?) (?:in|on|into|onto)"
+    r"|have you seen (?P<seen>.+)|where does (?P<stands>.+?) (?:stand|lie|sit|belong|live)"
+)
+_WAS = re.compile(
+    r"where (?:was|were) (?P<thing>.+?)(?: (?:before|originally|at first|first|earlier|initially))"
+    r"|where (?:did|have) you (?:get|got|find|found|take|taken) (?P<got>.+?)(?: from)?"
+    r"|where (?:did|do|does) (?P<came>.+?) (?:come|stand|lie|belong|go)(?: from| before| first)*"
+)
+_TAG = re.compile(r",? (?:right|(?:is|are)(?:n't)? (?:it|they))\??$")
+_STATED = re.compile(
+    r"(?:and |so )?(?P<thing>it|they|(?:the|my) .+?) (?P<be>is|are) (?P<rest>.+?)\??"
+)
+_BEFORE = re.compile(
+    r"(?P<asked>(?:was|were|is) .+?)(?: (?:before|originally|at first|earlier))+(?: that)?"
+)
+_TOLD = re.compile(
+    r"what (?:did|have|had) i (?:just )?(?:ask|say|said|tell|told|want|order|request)\w*\b.*"
+)
+_DID = re.compile(
+    r"what (?:all |just )?(?:happened|(?:did|have|had) you (?:all |just )*(?:do|done|changed?))\b.*"
+)
+_STEPS = re.compile(r"how many (?:steps|actions|moves)\b.*|how long did (?:it|that) take")
+_ALL = frozenset({"far", "all", "everything", "today", "overall", "altogether", "now"})
+
+
+@dataclass(frozen=True)
+class PastQuestions:
+    """Answers questions about what was done and asked in a dialogue, and why."""
+
+    reader: Reader
+    view: SceneView
+    memory: DialogueMemory
+    done: Sequence[PastTurn]
+    last: Run | None = None
+    """The last run, which may have undone others."""
+
+    @property
+    def judge(self) -> StatementJudge:
+        return StatementJudge(self.reader, self.view)
+
+    @property
+    def _rewriter(self) -> Rewriter:
+        return Rewriter(self.reader, self.view.inventory, self.memory)
+
+    def answer(self, text: str) -> QuestionAnswer | None:
+        """Return the answer to a lower-case question, or None if it is not about the past."""
+        if text == "why" or text.startswith("why "):
+            return self._why(text)
+        if _TOLD.fullmatch(text):
+            return QuestionAnswer(self._told(text))
+        if _DID.fullmatch(text):
+            return QuestionAnswer(self._told(text) if {*text.split()} & _ALL else self._tell())
+        if self.last is not None and _WORKED.fullmatch(text):
+            return QuestionAnswer("yes" if self.last.reached else "no")
+        if self.last is not None and _STEPS.fullmatch(text):
+            steps = self.last.finished.steps if self.last.finished else 0
+            return QuestionAnswer(count(steps, "step"))
+        if not self.done:
+            return None
+        if (which := _WHICH.fullmatch(text)) and (found := self._which(which["thing"])):
+            return found
+        if (deed := _DEED.fullmatch(text)) and (did := self._did(deed["deed"])) is not None:
+            return QuestionAnswer("yes" if did else "no")
+        if (was := _WAS.fullmatch(text)) and (found := self._was(next(filter(None, was.groups())))):
+            return found
+        if before := _BEFORE.fullmatch(text):
+            view = SceneView(self.done[-1].before, self.view.unseen)
+            for asked in self._rewriter.requests(before["asked"]):
+                with suppress(LanguageError):
+                    return answer(asked, self.reader, view) if isinstance(asked, str) else None
+        return None
+
+    def in_present(self, text: str) -> str:
+        """Return the question about the present that a question about the past asks, or ''."""
+        put = _PUT.fullmatch(text.rstrip("?"))
+        if text == "where" and self.memory.things:
+            return "where is it?"
+        text, tag = _TAG.subn("", text.replace("'s ", " is ").replace("'re ", " are "))
+        if (tag or text.endswith("?")) and (stated := _STATED.fullmatch(text)):
+            return f"{stated['be']} {stated['thing']} {stated['rest']}"
+        return f"where is {next(filter(None, put.groups()))}?" if put else ""
+
+    def named(self, text: str) -> tuple[str, ...]:
+        """Return the objects that a noun phrase or pronoun means."""
+        if text in {"it", "that", "them", "they"}:
+            return self.memory.things[:1] if text in {"it", "that"} else self.memory.group
+        tokens, spans = self._rewriter.spans(text)
+        if len(spans) != 1 or spans[0].end != len(tokens) or spans[0].start:
+            return ()
+        with suppress(LanguageError):
+            return self.judge.things(spans[0].thing)
+        return ()
+
+    def was_last(self, text: str) -> bool:
+        """Return whether the last request was about the objects that a noun phrase means."""
+        names = self.named(text)
+        return bool(names) and bool(self.done) and set(names) <= set(self.memory.group)
+
+    def _which(self, thing: str) -> QuestionAnswer | None:
+        """Return the object that the last request used: a drawer, or one of several alike."""
+        used = (*self.memory.group, *self.done[-1].acted, *self.memory.places)
+        if thing in {"one", "ones"}:
+            classes = self.view.inventory.classes
+            alike = [n for n in used if len(self.view.inventory.of(classes.get(n, ""))) > 1]
+        else:
+            named = self.named(thing) or self.named(f"the {thing}")
+            alike = [n for n in used if n in named]
+        return QuestionAnswer(alike[0], (alike[0],)) if alike else None
+
+    def _did(self, deed: str) -> bool | None:
+        """Return whether an earlier request did something; None if the deed is not understood."""
+        verb, _, thing = deed.partition(" ")
+        names = self.named(thing)
+        acted = {name for done in self.done for name in done.acted}
+        if names and verb in {"use", "used", "touch", "touched"}:
+            return bool(acted & {*names})
+        if names and verb in {"move", "moved"}:
+            return moved(names, self.done, self.view.inventory)
+        for said in self._rewriter.requests(deed):
+            if not isinstance(said, str):
+                return None
+            for when in (self.done[0].before, self.view.inventory):
+                with suppress(LanguageError, ImpossibleGoalError):
+                    goals = self.reader.goals(said, when)
+                    return brought_about(goals, self.done, self.view.inventory, self.reader)
+        return None
+
+    def _was(self, thing: str) -> QuestionAnswer | None:
+        names = [n for n in self.named(thing) if n in self.memory.origins]
+        said = [
+            f"{self.judge.called(n)} was {self._relation(place)} {self.judge.called(place)}"
+            for n in names
+            if (place := self.memory.origins[n]) in self.view.inventory.classes
+        ]
+        return QuestionAnswer("; ".join(said), tuple(names)) if said else None
+
+    def _relation(self, place: str) -> str:
+        return self.reader.taxonomy.relation(self.view.inventory.classes[place])
+
+    def _told(self, text: str) -> str:
+        if not self.done:
+            return "nothing yet"
+        words = {*text.split()}
+        requests = [done.request for done in self.done]
+        chosen = requests if words & _ALL else requests[:1] if "first" in words else requests[-1:]
+        return "; then ".join(chosen)
+
+    def _tell(self) -> str:
+        if not self.done:
+            return "nothing yet"
+        done = self.done[-1]
+        if done.run is None:
+            return f"an error ended {done.request!r} half-way"
+        blocks = [block.macro.name for ready in done.run.plans for block in ready.plan.blocks]
+        return "; ".join(blocks) or "nothing to do: it already holds"
+
+    def _why(self, text: str) -> QuestionAnswer:
+        """Explain why an earlier plan contains a step: what would fail without it."""
+        tokens, spans = self._rewriter.spans(text)
+        names: set[str] = set()
+        for span in spans:
+            with suppress(LanguageError):
+                names |= {*self.judge.things(span.thing)}
+        if text in {"why", "why that", "why is that", "why did you do that"} and self.done:
+            return QuestionAnswer(f"you asked: {self.done[-1].request}")
+        if not names and {*tokens} & {"it", "that", "them"}:
+            names = {*self.memory.things[:1], *self.memory.places[:1]}
+        found = [
+            (done, planned, n, action)
+            for done in reversed(self.done)
+            for planned in reversed(done.planned)
+            for n, action in enumerate(planned.plan.actions)
+            if names & set(action.args)
+        ]
+        said = [x for x in found if self._imperative(x[3]).split()[0] in tokens]
+        if not found:
+            return QuestionAnswer("I did not do that")
+        done, planned, number, action = (said or found)[0]
+        meant = tuple(n for n in action.args if n in names)
+        if not said and not {"did", "have"} & {*tokens}:  # 'why is the pen in the drawer?'
+            return QuestionAnswer(f"because you asked: {done.request}", meant)
+        return QuestionAnswer(self._because(done, planned, number), meant)
+
+    def _because(self, done: PastTurn, planned: Planned, number: int) -> str:
+        actions = planned.plan.actions
+        without = (*actions[:number], *actions[number + 1 :])
+        report = Validator(planned.task).check(without)
+        asked = f"you asked: {done.request}"
+        if report.valid or report.failure is None:
+            return f"because {asked}"
+        step = report.failure.step - 1 if report.failure.step is not None else len(without)
+        if not 0 <= step < len(without):
+            return f"because {asked}"
+        return f"to {self._imperative(without[step])}, which would not work otherwise; {asked}"
+
+    def _imperative(self, action: GroundAction) -> str:
+        wording = wording_of(self.reader.ontology).actions.get(action.name)
+        if wording is None:
+            return str(action)
+        return wording.imperative.fill([*map(self._label, action.args)]).lower() or str(action)
+
+    def _label(self, name: str) -> str:
+        object_class = self.view.inventory.classes.get(name)
+        return f"the {self.reader.taxonomy.label(object_class)}" if object_class else name

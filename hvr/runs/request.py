@@ -81,6 +81,9 @@ class Options:
     store: str | None = None
 
     def __post_init__(self) -> None:
+        for name in ("save", "faults"):
+            if not isinstance(path := getattr(self, name), Path | None):
+                raise UsageError(f"{name} must be a pathlib.Path, got {brief(path)}", field=name)
         check_positive("budget", self.budget)
         check_integer("seed", self.seed, least=-MAX_INTEGER)
         check_integer("max_replans", self.max_replans)

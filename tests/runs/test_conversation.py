@@ -14,7 +14,8 @@ import pytest
 import hvr
 from benchmarks.dialogues import failed_dialogues
 from hvr.errors import PlannerError
-from hvr.language.dialogue import CANCEL, DialogueMemory, Rewriter, chosen, small_talk
+from hvr.language.answers import CANCEL, chosen, small_talk, undone
+from hvr.language.dialogue import DialogueMemory, Rewriter
 from hvr.runs import conversation
 from hvr.runs.spine import carry_out
 from tests import warm
@@ -43,7 +44,7 @@ def test_a_question_is_answered_in_words(tmp_path: Path) -> None:
     [
         ("1", 0), ("the second one", 1), ("the last one", 1), ("the cup", 1),
         ("The mug, please", 0), ("the mug is clean", 0), ("neither", CANCEL), ("no", CANCEL),
-        ("3", None), ("clean", None), ("open the fridge", None),
+        ("3", None), ("clean", None), ("open the fridge", None), ("either is fine", 0),
     ],
 )  # fmt: skip
 def test_answers(answer: str, number: int | None) -> None:
@@ -146,6 +147,12 @@ def test_everything_is_undone_at_once(tmp_path: Path) -> None:
         ("wash the knife you used", "wash knife-1"),
         ("except the mug, put that on the table", "put the mug on the table"),
         ("no, not the mug, the cup", "put the cup in the sink"),
+        ("the bread on the table", "put the bread on the table"),
+        ("no, on the table", "put the mug on the table"),
+        ("take another drawer", "put the mug in another drawer"),
+        ("close the first of them", "close fridge-1"),
+        ("how many are closed?", "how many fridges are closed ?"),
+        ("hm, is it open?", "is fridge-1 open ?"),
     ],
 )
 def test_turns_are_rewritten_to_stand_alone(text: str, meant: str, tmp_path: Path) -> None:
@@ -185,3 +192,33 @@ def test_what_was_done_is_told_and_what_was_taken_out_stays_out(tmp_path: Path) 
 def test_a_named_thing_with_a_question_mark_orders_nothing(tmp_path: Path) -> None:
     with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
         assert robot.say("and the kettle?").kind == "refused"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("undo", 1), ("undo that please", 1), ("take back the last request", 1), ("undo twice", 2),
+        ("undo the last three things", 3), ("undo everything you did", 4), ("take the mug back", 0),
+        ("undo the lamp", 0),
+    ],
+)  # fmt: skip
+def test_what_is_undone(text: str, number: int) -> None:
+    assert undone(text, 4) == number
+
+
+@pytest.mark.slow
+def test_refused_turns_and_questions_are_remembered(tmp_path: Path) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        assert robot.say("fly the cup to the moon").kind == "refused"
+        assert robot.say("ok then just put it in the sink").kind == "done"
+        assert robot.say("did it work? where is it?").text == "yes. the cup is in the sink basin"
+        assert robot.say("is the fridge open?").text == "no"
+        assert robot.say("thanks! now open it").request == "now open fridge-1"
+        assert robot.say("it's open, isn't it?").text == "yes"
+        assert robot.say("what have you done so far?").text.startswith("then just put cup-1")
+        assert robot.say("why did you open it?").text.startswith("because you asked")
+
+
+def test_options_reject_a_folder_as_text() -> None:
+    with pytest.raises(hvr.UsageError, match=r"save must be a pathlib\.Path, got 'text'"):
+        hvr.Options(save="text")  # type: ignore[arg-type]

@@ -170,7 +170,7 @@ def ask_reading(
         answer = ask(f"1 to {len(readings)}, or words of one; nothing to cancel: ").strip()
     except EOFError:
         return None
-    from hvr.language.dialogue import CANCEL, chosen
+    from hvr.language.answers import CANCEL, chosen
 
     choice = chosen(answer, readings)
     return None if choice is None or choice == CANCEL else choice + 1
