@@ -1,7 +1,7 @@
 """Suites: the assignment of plans to problems and domains, and the files without an assignment.
 
 `suite_collection` builds a suite from folders and files, from patterns with `{domain}` and
-`{problem}`, or from a manifest. `suite_judging` judges it. Every examined file is accounted for.
+`{problem}`, or from a manifest. `suite_collection` judges it. Every examined file is accounted for.
 """
 
 from __future__ import annotations
