@@ -291,6 +291,33 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
         return result(plan, False, "Fast Downward LAMA", bound)
 
 
+def search(sas: str, configuration: str, seconds: float) -> tuple[int, ...] | None:
+    """Run one search on SAS+ text whose operators are named by their indexes.
+
+    Args:
+        configuration: Fast Downward's `--search` argument.
+        seconds: Limit of wall time.
+
+    Returns:
+        The operators of the plan; None if the search ends without a plan.
+
+    Raises:
+        PlannerError: The time is up, or Fast Downward is missing or failed.
+        DataFileError: The disk is full.
+    """
+    deadline = time.perf_counter() + seconds
+    command = str(binary())
+    with temporary_folder("hvr-fd-") as folder:
+        with _Search(command, configuration, sas, Path(folder, "search")) as running:
+            while not running.finished() and time.perf_counter() < deadline:
+                time.sleep(_POLL_SECONDS)
+            plan = running.best() if running.solved else None
+            if plan is None and not running.exhausted:
+                _check_space(Path(folder))
+                raise _without_plan((running,), seconds)
+        return plan
+
+
 def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -> None:
     # Poll for plan files: a running Fast Downward has no other way to report plans.
     length: int | None = None

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import heapq
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.base.files import temporary_folder, write_whole
 from hvr.errors import PlannerError, UsageError
-from hvr.pddl import GroundAction
-from hvr.planning.solving.solve import SolveOptions, solve
+from hvr.planning.search.fast_downward import search
 from hvr.tools.catalogue.schema import Catalogue, quoted
 
 if TYPE_CHECKING:
@@ -63,16 +59,7 @@ def affordable_tools(
         costs: Cost of a call of each tool; at least 1.
         asking: Cost of asking the user for each askable meaning; at least 1.
     """
-    steps = [
-        _PricedStep(
-            _known(t.needs - facts.known),
-            _known(t.gives - facts.known) | {("done", t.name)},
-            costs[t.name],
-        )
-        for t in tools
-    ]
-    steps += [_PricedStep(frozenset(), _known([m]), cost) for m, cost in asking.items()]
-    wanted = _known(goal.known - facts.known) | {("done", n) for n in goal.done - facts.done}
+    steps, wanted = _priced(facts, tools, costs, asking), _missing(facts, goal)
     least, added = _forward(steps, max), _forward(steps, lambda one, other: one + other)
     if not wanted <= least.facts.keys():
         return ()
@@ -84,6 +71,28 @@ def affordable_tools(
         for i, tool in enumerate(tools)
         if i in least.before and i in onward and least.before[i] + steps[i].cost + onward[i] <= most
     )
+
+
+def _priced(
+    facts: CallFacts,
+    tools: Iterable[NavigationTool],
+    costs: Mapping[str, int],
+    asking: Mapping[str, int],
+) -> list[_PricedStep]:
+    """Return the calls of the tools, and then the questions, as steps over the open facts."""
+    steps = [
+        _PricedStep(
+            _known(t.needs - facts.known),
+            _known(t.gives - facts.known) | {("done", t.name)},
+            costs[t.name],
+        )
+        for t in tools
+    ]
+    return steps + [_PricedStep(frozenset(), _known([m]), cost) for m, cost in asking.items()]
+
+
+def _missing(facts: CallFacts, goal: CallFacts) -> frozenset[Fact]:
+    return _known(goal.known - facts.known) | {("done", n) for n in goal.done - facts.done}
 
 
 def _known(meanings: Iterable[str]) -> frozenset[Fact]:
@@ -159,10 +168,10 @@ def _backward(steps: Sequence[_PricedStep], wanted: Collection[Fact]) -> dict[in
 
 
 # Chains -------------------------------------------------------------------------------------------
-# Find the cheapest chain as a plan: `(known p)` and `(done api)` are facts, tools are actions.
+# Find the cheapest chain as a plan: known meanings and successful calls are facts, tools actions.
 #
 # Calls delete no facts, so a fixed point gives what is reachable. Finding the cheapest chain needs
-# a planner, and hvr's validator proves the answer.
+# Fast Downward's search, whose answer is executed before it is returned.
 
 QUESTION_COST = 1_000_000
 """Cost of asking the user for one value: more than any chain of calls."""
@@ -354,85 +363,56 @@ def cheapest_chain(
     asked = tuple(sorted(set(askable) - facts.known))
     tools = useful_tools(facts, goal, tools, asked)
     costs = {tool.name: (counts or {}).get(tool.name, CallCounts()).cost for tool in tools}
-    tools = affordable_tools(facts, goal, tools, costs, dict.fromkeys(asked, QUESTION_COST))
-    domain, problem = _pddl(facts, goal, tools, counts or {}, asked)
-    with temporary_folder("hvr-tools-") as folder:
-        files = Path(folder, "domain.pddl"), Path(folder, "problem.pddl")
-        for file, text in zip(files, (domain, problem), strict=True):
-            write_whole(file, text)
-        solution = solve(*files, SolveOptions("downward", seconds, optimal=True))
-    if solution.steps is None or solution.report is None or not solution.report.valid:
+    asking = dict.fromkeys(asked, QUESTION_COST)
+    tools = affordable_tools(facts, goal, tools, costs, asking)
+    steps = _priced(facts, tools, costs, asking)
+    plan = search(_sas(steps, _missing(facts, goal)), "astar(lmcut())", seconds)
+    if plan is None or not _leads_to(goal, facts, tools, asked, plan):
         raise PlannerError("the planner found no valid chain of calls, although one exists")
-    steps = [step.name for step in solution.steps if isinstance(step, GroundAction)]
-    calls = [tools[_number(name)].name for name in steps if name.startswith("call-")]
-    return ToolChain(
-        tuple(asked[_number(name)] for name in steps if name.startswith("ask-")),
-        tuple(calls),
-        sum(costs[name] for name in calls),
-    )
+    calls = tuple(tools[number].name for number in plan if number < len(tools))
+    questions = tuple(asked[number - len(tools)] for number in plan if number >= len(tools))
+    return ToolChain(questions, calls, sum(costs[name] for name in calls))
 
 
-def _pddl(
-    facts: CallFacts,
+def _leads_to(
     goal: CallFacts,
-    tools: tuple[NavigationTool, ...],
-    counts: Mapping[str, CallCounts],
-    asked: tuple[str, ...],
-) -> tuple[str, str]:
-    # Replace external names by numbers, so they cannot inject PDDL.
-    meanings = set(facts.known | goal.known).union(asked, *(t.needs | t.gives for t in tools))
-    known = {m: f"(known m{i}-{_slug(m)})" for i, m in enumerate(sorted(meanings))}
-    apis = sorted({t.name for t in tools} | facts.done | goal.done)
-    done = {a: f"(done t{i}-{_slug(a)})" for i, a in enumerate(apis)}
-    kinds = (
-        ([f[7:-1] for f in known.values()], "meaning"),
-        ([f[6:-1] for f in done.values()], "tool"),
-    )
-    constants = " ".join(" ".join([*names, "-", kind]) for names, kind in kinds if names)
-    actions = [
-        _action(
-            f"call-{i}-{_slug(t.name)}",
-            [known[m] for m in sorted(t.needs)],
-            [done[t.name], *(known[m] for m in sorted(t.gives))],
-            counts.get(t.name, CallCounts()).cost,
-        )
-        for i, t in enumerate(tools)
-    ]
-    actions += [
-        _action(f"ask-{i}-{_slug(m)}", [], [known[m]], QUESTION_COST) for i, m in enumerate(asked)
-    ]
-    domain = (
-        "(define (domain tools)\n(:requirements :strips :typing :action-costs)\n"
-        f"(:types meaning tool)\n(:constants {constants})\n"
-        "(:predicates (known ?m - meaning) (done ?t - tool))\n"
-        "(:functions (total-cost) - number)\n" + "\n".join(actions) + "\n)\n"
-    )
-
-    def listed(some: CallFacts) -> str:
-        facts = [*(known[m] for m in sorted(some.known)), *(done[a] for a in sorted(some.done))]
-        return " ".join(facts)
-
-    problem = (
-        "(define (problem request)\n(:domain tools)\n"
-        f"(:init (= (total-cost) 0) {listed(facts)})\n(:goal (and {listed(goal)}))\n"
-        "(:metric minimize (total-cost))\n)\n"
-    )
-    return domain, problem
+    facts: CallFacts,
+    tools: Sequence[NavigationTool],
+    asked: Sequence[str],
+    plan: Iterable[int],
+) -> bool:
+    for number in plan:
+        if number >= len(tools):
+            facts = CallFacts(facts.known | {asked[number - len(tools)]}, facts.done)
+        elif tools[number].needs <= facts.known:
+            facts = facts.after(tools[number])
+        else:
+            return False
+    return facts.covers(goal)
 
 
-def _action(name: str, needs: list[str], adds: list[str], cost: int) -> str:
-    return (
-        f"(:action {name} :parameters () :precondition (and {' '.join(needs)}) "
-        f":effect (and {' '.join(adds)} (increase (total-cost) {cost})))"
-    )
+def _sas(steps: Sequence[_PricedStep], wanted: frozenset[Fact]) -> str:
+    """Return a task as SAS+ text, the input of Fast Downward's search.
 
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", name.lower())[:40].strip("_") or "x"
-
-
-def _number(action: str) -> int:
-    return int(action.split("-")[1])
+    Operators are named by the indexes of their steps and facts by numbers, so that names from
+    outside cannot change the text. The value 0 of a variable means that its fact is true.
+    """
+    facts = sorted(wanted.union(*(step.needs | step.gives for step in steps)))
+    place = {fact: number for number, fact in enumerate(facts)}
+    lines = ["begin_version", "3", "end_version", "begin_metric", "1", "end_metric"]
+    lines.append(str(len(facts)))
+    for n in range(len(facts)):
+        lines += ["begin_variable", f"var{n}", "-1", "2", f"Atom f{n}()", f"NegatedAtom f{n}()"]
+        lines.append("end_variable")
+    lines += ["0", "begin_state", *("1" for _ in facts), "end_state"]
+    goals = [f"{place[fact]} 0" for fact in sorted(wanted)]
+    lines += ["begin_goal", str(len(goals)), *goals, "end_goal", str(len(steps))]
+    for number, step in enumerate(steps):
+        needs = [f"{place[fact]} 0" for fact in sorted(step.needs)]
+        gives = [f"0 {place[fact]} -1 0" for fact in sorted(step.gives)]
+        lines += ["begin_operator", str(number), str(len(needs)), *needs, str(len(gives)), *gives]
+        lines += [str(step.cost), "end_operator"]
+    return "\n".join([*lines, "0", ""])
 
 
 # Decision -----------------------------------------------------------------------------------------
