@@ -30,7 +30,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # No deadlines: the time of an example depends on the machine's load.
 settings.register_profile(
-    "hvr", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "hvr", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("hvr")
 

@@ -24,7 +24,10 @@ if CHROMIUM is None:
     pytest.skip("needs a Chromium browser", allow_module_level=True)
 
 pytestmark = pytest.mark.slow
-SIZES = [(1280, 800), (400, 800)]
+WIDE, NARROW = (1280, 800), (400, 800)
+both_sizes = pytest.mark.parametrize(
+    "page", [WIDE, NARROW], ids=lambda size: f"{size[0]}x{size[1]}", indirect=True
+)
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +76,10 @@ def browser() -> Iterator[Any]:
         found.close()
 
 
-@pytest.fixture(params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.fixture
 def page(request: pytest.FixtureRequest, browser: Any, address: str) -> Iterator[Any]:
-    context = browser.new_context(viewport={"width": request.param[0], "height": request.param[1]})
+    width, height = getattr(request, "param", WIDE)
+    context = browser.new_context(viewport={"width": width, "height": height})
     context.set_default_timeout(15_000)
     found = context.new_page()
     problems: list[str] = []
@@ -103,6 +107,7 @@ def accessible(page: Any) -> None:
     assert serious == []
 
 
+@both_sizes
 def test_a_broken_plan_is_understood_and_repaired(page: Any) -> None:
     page.click("text=A tower that falls short")
     page.wait_for_selector(".failed")
@@ -206,6 +211,7 @@ def test_hostile_names_are_only_text(page: Any) -> None:
     assert page.locator("main script, main img:not(.cm-widgetBuffer)").count() == 0
 
 
+@both_sizes
 def test_hostile_names_of_tools_are_only_text(page: Any) -> None:
     page.click("nav >> text=Tools")
     page.wait_for_selector(".decisions .call")
@@ -223,6 +229,7 @@ def test_hostile_names_of_tools_are_only_text(page: Any) -> None:
     accessible(page)
 
 
+@both_sizes
 def test_a_robot_is_asked_and_watched(page: Any) -> None:
     page.click("text=Room")
     ask_for_coffee(page)
@@ -260,6 +267,7 @@ def show_the_floor_plan(page: Any) -> None:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: npm ci in studio/")
+@both_sizes
 def test_the_views_are_accessible(page: Any) -> None:
     page.click("text=A tower that falls short")
     page.wait_for_selector(".failed")

@@ -42,7 +42,7 @@ def test_answers_are_read(text: str, actions: int, index: int) -> None:
     assert len(wish.actions) == actions and wish.index == index
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.text(alphabet="ACTION: #REMOVEMISSING()123 \nab.pick", max_size=200))
 def test_any_text_is_an_opinion(text: str) -> None:
     opinion = read_opinion(text, PLAN)
@@ -75,7 +75,7 @@ def test_a_step_stays_that_changes_what_was_not_flagged() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=25, suppress_health_check=list(HealthCheck), deadline=None)
 @given(
     st.lists(st.sampled_from(ACTIONS), max_size=8),
     st.lists(st.tuples(st.integers(1, 8), st.just("")), max_size=5, unique_by=lambda p: p[0]),

@@ -92,7 +92,7 @@ def outcome(model: RecordingModel | Replay, request: Request) -> object:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(requests, answers | errors), max_size=6))
 def test_replaying_is_the_identity_and_records_the_same_bytes(
     exchanges: list[tuple[Request, Outcome]],

@@ -58,6 +58,13 @@ def test_a_dropped_mug_is_told_of_and_fetched(tmp_path: Path) -> None:
     result = failing(tmp_path, behaviour, slips)
     assert result.reached
     assert [rung for rung, _ in recoveries(tmp_path / "run")] == ["ask"]
+    # A replay plays the same faults.
+    choice = ModelChoice(spec=f"replay:{tmp_path / 'run'}")
+    again = hvr.runs.spine.plan(
+        options=Options(policy="llm", model=choice, save=tmp_path / "again")
+    )
+    assert again.reached
+    assert recoveries(tmp_path / "again") == recoveries(tmp_path / "run")
 
 
 @pytest.mark.slow
@@ -77,15 +84,3 @@ def test_the_model_is_told_what_went_wrong(tmp_path: Path) -> None:
     assert any("A first attempt was broken off" in text and "pick_up" in text for text in told)
     assert behaviour.purposes.count("macro_plan") > 1
     assert result.reached
-
-
-@pytest.mark.slow
-def test_a_replay_plays_the_same_faults(tmp_path: Path) -> None:
-    slips = Fault(FaultKind.DROP, FaultTiming(actions=("TeleportFull",), nth=2))
-    failing(tmp_path, Behaviour(make_coffee), slips)
-    choice = ModelChoice(spec=f"replay:{tmp_path / 'run'}")
-    again = hvr.runs.spine.plan(
-        options=Options(policy="llm", model=choice, save=tmp_path / "again")
-    )
-    assert again.reached
-    assert recoveries(tmp_path / "again") == recoveries(tmp_path / "run")

@@ -116,7 +116,7 @@ def assert_replays(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("broken", [1, 3, len(ASKED)])
+@pytest.mark.parametrize("broken", [1, len(ASKED)])
 def test_a_run_goes_on_where_the_model_failed(
     broken: int, whole: Path, hvr_: Hvr, tmp_path: Path
 ) -> None:
@@ -319,12 +319,8 @@ def running(folder: Path, url: str, seen: Callable[[], bool]) -> Iterator[subpro
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "code", "words"),
-    [
-        (signal.SIGKILL, -9, ""),
-        (signal.SIGTERM, 143, "terminated"),
-        (signal.SIGINT, 130, "interrupted"),
-    ],
-    ids=["kill -9", "SIGTERM", "SIGINT"],
+    [(signal.SIGKILL, -9, ""), (signal.SIGINT, 130, "interrupted")],
+    ids=["kill -9", "SIGINT"],
 )
 def test_a_signal_ends_a_run_and_the_run_goes_on(
     how: signal.Signals, code: int, words: str, whole: Path, hvr_: Hvr, tmp_path: Path

@@ -70,7 +70,7 @@ def _value(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_viterbi_finds_the_best_of_all_sequences(data: st.DataObject) -> None:
     steps, tools = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 3))

@@ -75,7 +75,7 @@ def inside(number: Decimal, quantity: Quantity, bits: int = BITS) -> bool:
 # Enclosures ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.fractions(-40, 40, max_denominator=1000), st.sampled_from(PRECISIONS))
 def test_powers_of_e_are_enclosed(exponent: Fraction, bits: int) -> None:
     grid = round(exponent * 2**bits)

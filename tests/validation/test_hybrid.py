@@ -509,7 +509,7 @@ rate = st.integers(1, 4)
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(rate, rate, rate, st.integers(1, 9), st.integers(0, 5), st.integers(1, 5))
 def test_straight_lines_are_those_of_small_steps(
     fill: int, leak: int, boost: int, bound: int, begin: int, length: int
@@ -536,7 +536,7 @@ def test_straight_lines_are_those_of_small_steps(
     assert found["(level)"] == pytest.approx(level, abs=0.5)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(-5, 5), st.integers(-5, 5), st.integers(-3, 3), st.integers(1, 8))
 def test_a_throw_is_where_the_formula_says(place: int, speed: int, force: int, tenths: int) -> None:
     time = Fraction(tenths, 4)

@@ -24,7 +24,7 @@ whole = st.integers(-9, 9)
 small = st.fractions(-4, 4, max_denominator=6)
 polynomials = st.lists(small, max_size=5).map(Polynomial)
 END = Fraction(5)
-LAW = settings(max_examples=40)
+LAW = settings(max_examples=25)
 
 
 def from_roots(*numbers: Fraction | int) -> Polynomial:

@@ -233,7 +233,7 @@ FIRST = START.snapshot()
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(MOVES, max_size=25))
 def test_the_world_stays_consistent(moves: list[tuple[str, str | None]]) -> None:
     kitchen = START

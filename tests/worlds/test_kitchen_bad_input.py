@@ -68,7 +68,7 @@ def test_nothing_but_a_value_error_comes_out(data: st.DataObject) -> None:
     json.dumps(event.metadata, allow_nan=False)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.text(max_size=12), st.dictionaries(st.sampled_from(ARGUMENTS), SCALARS, max_size=2))
 def test_the_run_goes_on_after_unknown_actions(name: str, arguments: dict[str, Any]) -> None:
     if name in ACTIONS:

@@ -47,7 +47,7 @@ actions = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(actions, min_size=1, max_size=6))
 def test_every_action_is_answered_and_the_conversation_goes_on(asked: list[dict[str, Any]]) -> None:
     conversation = _conversation()

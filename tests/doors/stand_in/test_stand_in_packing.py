@@ -54,7 +54,7 @@ def histories(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("make", "read"), WAYS, ids=["msgpack", "json"])
 @given(histories(), st.dictionaries(st.text(), scalars, max_size=20))
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_read_back_it_is_the_metadata(
     make: Make, read: Read, moments: list[list[dict[str, Any]]], others: dict[str, Any]
 ) -> None:

@@ -92,7 +92,7 @@ def test_a_sentence_names_objects_and_kinds() -> None:
 
 @pytest.mark.slow
 @given(st.text(max_size=60))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_whatever_is_asked_something_can_be_told(text: str) -> None:
     for told in (dishes(text, ONTOLOGY), meanings(text, ONTOLOGY), ingredients(text, ONTOLOGY)):
         assert all(told)

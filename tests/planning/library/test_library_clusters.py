@@ -90,7 +90,7 @@ def test_opposites_are_not_one_cluster() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(libraries)
 def test_every_macro_action_is_in_one_cluster_whatever_the_order(library: Library) -> None:
     found = find_clusters(library, ONTOLOGY)

@@ -40,7 +40,7 @@ FORMS = ["library.ttl", "library.json"]
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(libraries, libraries, libraries)
 def test_merging_is_commutative_associative_and_idempotent(
     a: Library, b: Library, c: Library
@@ -52,7 +52,7 @@ def test_merging_is_commutative_associative_and_idempotent(
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(libraries, libraries)
 def test_merging_loses_nothing(a: Library, b: Library) -> None:
     both = a.merge(b)
@@ -65,7 +65,7 @@ def test_merging_loses_nothing(a: Library, b: Library) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(libraries)
 def test_turtle_is_read_as_it_was_written(library: Library) -> None:
     data = to_turtle(library)
@@ -74,7 +74,7 @@ def test_turtle_is_read_as_it_was_written(library: Library) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(entries())
 def test_json_is_read_as_it_was_written(entry: Entry) -> None:
     assert decode(EntryRecord, json.loads(json.dumps(entry.to_json()))).entry() == entry

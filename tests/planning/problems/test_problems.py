@@ -22,7 +22,7 @@ CLASSICAL = tuple(f for f in FAMILIES if f not in ("jugs", "cellar"))
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.sampled_from(FAMILIES), st.sampled_from(LEVELS[:4]), st.integers(0, 10**6))
 def test_the_plan_is_valid_and_has_the_best_length(family: str, level: int, seed: int) -> None:
     problem = graded(family, level, seed)

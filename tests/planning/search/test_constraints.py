@@ -66,7 +66,7 @@ def sequences(task: Task) -> Iterator[tuple[GroundAction, ...]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(watched_tasks())
 def test_plans_are_as_short_as_the_shortest_that_the_validator_accepts(task: Task) -> None:
     judge = Validator(task)

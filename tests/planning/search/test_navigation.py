@@ -128,7 +128,7 @@ def test_what_is_wrong_otherwise_is_left_alone(domain: Domain) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(plans())
 def test_a_valid_plan_stays_valid(found: tuple[Task, tuple[GroundAction, ...]]) -> None:
     task, plan = found
@@ -138,7 +138,7 @@ def test_a_valid_plan_stays_valid(found: tuple[Task, tuple[GroundAction, ...]]) 
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(plans(), st.data())
 def test_repair_is_idempotent_and_keeps_all_other_steps(
     found: tuple[Task, tuple[GroundAction, ...]], data: st.DataObject

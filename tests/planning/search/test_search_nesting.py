@@ -1,4 +1,4 @@
-"""Planning handles conditions nested to 10,000 levels over fluents that actions change."""
+"""Planning handles conditions nested to 3,000 levels over fluents that actions change."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from hvr.pddl import GroundAction, Task, parse_domain, parse_problem
 from hvr.planning.search.constraints import after, negated
 from hvr.planning.solving.solve import solve
 
-LEVELS = 10_000
+LEVELS = 3_000
 DOMAIN = """(define (domain deep) (:requirements :adl :derived-predicates)
   (:predicates (on) (seen) (done) (shown)) (:derived (shown) DERIVED)
   (:action look :parameters () :precondition CONDITION :effect (done))

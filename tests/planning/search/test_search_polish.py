@@ -9,7 +9,7 @@ from hvr.planning.plans import macro_blocks
 from hvr.validation.minimise import eliminate, postpone, reaches_goal
 from tests.planning.search.planning_worlds import plans
 
-LAW = settings(max_examples=40, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 Case = tuple[Task, tuple[GroundAction, ...]]
 
 

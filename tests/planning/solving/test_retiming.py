@@ -42,7 +42,7 @@ def chain(robot: str, count: int, start: Fraction, gap: Fraction) -> list[TimedA
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     count=st.integers(1, 4),
     gap=st.sampled_from([Fraction(0), Fraction(1, 100_000), Fraction(1)]),

@@ -84,7 +84,7 @@ def test_enumeration_and_membership_agree(actions: ActionSet) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(room_tasks())
 def test_whatever_becomes_applicable_is_in_the_action_set(task: Task) -> None:
     found = ActionSet(task)

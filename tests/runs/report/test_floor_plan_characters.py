@@ -29,7 +29,7 @@ def test_every_small_thing_in_sight_has_its_letter_once(name: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(width=st.integers(1, 300))
 def test_no_line_is_longer_than_asked(width: int) -> None:
     drawn = character_plan(PLAN, width)

@@ -318,7 +318,7 @@ def test_a_higher_rate_keeps_the_errors_of_a_lower_one() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), task_id=st.sampled_from(["T2", "T3", "T9", "T11"]))
 def test_chat_does_not_change_what_is_said(seed: int, task_id: str) -> None:
     objects = scene(task_id)[0]

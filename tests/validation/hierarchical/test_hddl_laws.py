@@ -42,7 +42,7 @@ def compare(seed: int, *, any_order: bool, plans: int = 4) -> list[bool]:
     return verdicts
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(0, 10**9), st.booleans())
 def test_verdicts_are_those_of_the_definition(seed: int, any_order: bool) -> None:
     compare(seed, any_order=any_order)
@@ -73,7 +73,7 @@ def compare_found(seed: int, *, total: bool) -> list[bool]:
     return verdicts
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.integers(0, 10**9), st.booleans())
 def test_a_decomposition_is_found_if_there_is_one(seed: int, total: bool) -> None:
     compare_found(seed, total=total)

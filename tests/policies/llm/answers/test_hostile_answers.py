@@ -91,7 +91,7 @@ def test_nesting_is_no_error(depth: int, before: str, inside: str, after: str) -
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(st.sampled_from((*PIECES, *WORDS, *STARTS)), max_size=12), st.integers(1, 1000))
 def test_what_is_read_is_bounded(pieces: list[str], times: int) -> None:
     text = "".join(pieces) * times
