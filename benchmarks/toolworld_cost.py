@@ -1,7 +1,7 @@
-"""Measure the cost of the navigation graph: calls, new tools, memory, search, retraining.
+"""Measure the cost of the navigation graph: calls, new tools, memory, search.
 
-    python benchmarks/toolworld_cost.py [--part updates|search|retrain|log] [--sizes 1000,10000]
-        [--tools 100000 --links 1000000] [--train-tools 1000] [--threads 1]
+    python benchmarks/toolworld_cost.py [--part updates|search|log] [--sizes 1000,10000]
+        [--tools 100000 --links 1000000]
 
 Graphs are GENERATED with seed 0. Tool i takes one to three parameters near i and returns one to
 three slightly beyond; one tool in fifty returns a parameter that a thousand others take. Calls lead
@@ -11,16 +11,14 @@ updates   CPU microseconds to record a call and to add a tool with known meaning
           maintain the whole graph (pruning, trials, ageing), and memory growth of the process, for
           a graph whose links between tools and between values all come from calls
 log       seconds to rebuild the largest of --sizes from its log, and bytes of log per event
-search    CPU seconds per chain as the graph grows; "proven" is hvr's planner with all tools of
-          the graph, child processes included, at most 120 s each
-retrain   CPU and wall seconds to train link predictors for --train-tools generated tools with
-          random vectors and 2,000 runs of calls
+search    CPU seconds per chain as the graph grows, child processes included, at most 120 s each
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -34,18 +32,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 from inputs import measured
-from toolworld_search import cpu
 
-from hvr.base.registry import need_gnn
 from hvr.errors import PlannerError
-from hvr.tools.navigation.chains import CallFacts, cheapest_chain
+from hvr.tools.navigation.chains import CallFacts, NavigationTool, cheapest_chain
 from hvr.tools.navigation.experience import learnt_counts
 from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall, evolved
 from hvr.tools.navigation.graph_log import ToolAdded, graph_text, read_events, rebuilt, write_event
-from studies.chain_search.annealing import annealed_chain
-from studies.chain_search.backward import backward_chain, learnt_tools
 
-PARTS = ("updates", "log", "search", "retrain")
+PARTS = ("updates", "log", "search")
 NEAR = 20
 
 
@@ -159,86 +153,43 @@ def log(size: int) -> None:
           f"{each:.0f} bytes per event\n", flush=True)  # fmt: skip
 
 
+def learnt_tools(graph: NavigationGraph) -> Iterator[NavigationTool]:
+    """Yield the usable tools, which also give what their results were passed on as."""
+    for tool in graph.usable_tools():
+        links = (link for given in tool.gives for link in graph.passes.targets(given).items())
+        passed = {target for target, evidence in links if evidence.successes}
+        yield NavigationTool(tool.name, tool.needs, tool.gives | passed)
+
+
+def cpu() -> float:
+    """Return the CPU seconds of this process and its finished children."""
+    own, children = (resource.getrusage(who) for who in
+                     (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))  # fmt: skip
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
 def search(sizes: Sequence[int], goals: int) -> None:
-    print("| tools | search | found | calls | CPU s: mean | most |\n|" + " --- |" * 6, flush=True)
+    print("| tools | found | calls | CPU s: mean | most |\n|" + " --- |" * 5, flush=True)
     for size in sizes:
         graph = generated_graph(size, 6 * size, Random(0))
-        for name, find in _searches().items():
-            calls, seconds, random = [], [], Random(1)
-            for _ in range(goals):
-                start = random.randrange(size)
-                facts = CallFacts(frozenset(f"p{(start + i) % size}" for i in range(NEAR)))
-                goal = CallFacts(frozenset({f"p{(start + 3 * NEAR) % size}"}))
-                began = cpu()
-                try:
-                    chain = find(graph, facts, goal)
-                except PlannerError:
-                    chain = None
-                seconds.append(cpu() - began)
-                if chain is not None:
-                    calls.append(len(chain.calls))
-            length = f"{mean(calls):.1f}" if calls else "-"
-            print(f"| {size:,} | {name} | {len(calls)} of {goals} | {length} | "
-                  f"{mean(seconds):.3f} | {max(seconds):.3f} |", flush=True)  # fmt: skip
-
-
-def _searches() -> dict[str, Callable[..., object]]:
-    def proven(graph: NavigationGraph, facts: CallFacts, goal: CallFacts) -> object:
-        return cheapest_chain(facts, goal, learnt_tools(graph), learnt_counts(graph), seconds=120)
-
-    return {"backward": backward_chain, "annealed": annealed_chain, "proven": proven}
-
-
-def retrain(tools: int, threads: int) -> None:
-    need_gnn()
-    import numpy as np
-    import torch
-
-    from studies.link_prediction.pair_network import PairNetwork, Propagation
-    from studies.link_prediction.transformer import GraphTransformer
-    from studies.link_prediction.vectors import NodeVectors
-
-    torch.set_num_threads(threads)
-    random, draw = Random(0), np.random.default_rng(0)
-    nodes = [generated_tool(i, tools, random) for i in range(tools)]
-    names = sorted(set().union(*(n.takes | n.gives for n in nodes)))
-    row = {name: i for i, name in enumerate(names)}
-
-    def vectors(count: int) -> np.ndarray:
-        made = draw.normal(size=(count, 384)).astype(np.float32)
-        return np.asarray(made / np.linalg.norm(made, axis=1, keepdims=True))
-
-    data = NodeVectors(
-        tuple(n.name for n in nodes), tuple(names), vectors(tools), vectors(len(names)),
-        tuple(tuple(sorted(row[p] for p in n.takes)) for n in nodes),
-        tuple(tuple(sorted(row[p] for p in n.gives)) for n in nodes),
-        np.zeros(tools, dtype=np.int64),
-    )  # fmt: skip
-    runs = list(_runs(NavigationGraph.of(nodes), tools, random))
-    print(f"{tools} tools, {len(names)} parameters, {len(runs)} runs, {threads} threads of torch\n")
-    print("| predictor | CPU s | wall s |\n| --- | --- | --- |", flush=True)
-    for name, predictor in {
-        "sgc": Propagation(),
-        "pairs": PairNetwork(),
-        "hgt-product": GraphTransformer(weights="multiplied", head="product"),
-    }.items():
-        began, wall = time.process_time(), time.perf_counter()
-        predictor(data, runs, 0, None)
-        spent, wall = time.process_time() - began, time.perf_counter() - wall
-        print(f"| {name} | {spent:.1f} | {wall:.1f} |", flush=True)
-
-
-def _runs(graph: NavigationGraph, size: int, random: Random) -> Iterator[tuple[ObservedCall, ...]]:
-    for _ in range(2000):
-        run: list[ObservedCall] = []
-        number = random.randrange(size)
-        for _ in range(random.randint(2, 6)):
-            before = run[-1].tool if run else ""
-            tool = graph.tools[f"tool{number}"]
-            run.append(ObservedCall(tool.name, True, 1.0, before, tuple(sorted(tool.needs)),
-                                   tuple(sorted(tool.gives))))  # fmt: skip
-            number = (number + 1 + random.randrange(NEAR)) % size
-        yield tuple(run)
+        calls, seconds, random = [], [], Random(1)
+        for _ in range(goals):
+            start = random.randrange(size)
+            facts = CallFacts(frozenset(f"p{(start + i) % size}" for i in range(NEAR)))
+            goal = CallFacts(frozenset({f"p{(start + 3 * NEAR) % size}"}))
+            began = cpu()
+            try:
+                chain = cheapest_chain(
+                    facts, goal, learnt_tools(graph), learnt_counts(graph), seconds=120
+                )
+            except PlannerError:
+                chain = None
+            seconds.append(cpu() - began)
+            if chain is not None:
+                calls.append(len(chain.calls))
+        length = f"{mean(calls):.1f}" if calls else "-"
+        print(f"| {size:,} | {len(calls)} of {goals} | {length} | "
+              f"{mean(seconds):.3f} | {max(seconds):.3f} |", flush=True)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -250,13 +201,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--tools", type=int, default=100_000, help="tools of the largest graph")
     parser.add_argument("--links", type=int, default=1_000_000, help="links of the largest graph")
     parser.add_argument("--goals", type=int, default=10, help="number of goals at each size")
-    parser.add_argument("--train-tools", type=int, default=1000)
-    parser.add_argument(
-        "--threads",
-        type=int,
-        default=1,
-        help="threads of torch; these networks are too small for more",
-    )
     options = parser.parse_args(arguments)
     sizes = [int(size) for size in options.sizes.split(",")]
     parts = options.part or PARTS
@@ -268,9 +212,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         log(max(sizes))
     if "search" in parts:
         search([*sizes, options.tools], options.goals)
-        print()
-    if "retrain" in parts:
-        retrain(options.train_tools, options.threads)
     return 0
 
 

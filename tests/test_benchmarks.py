@@ -127,36 +127,6 @@ def test_correct_calls_written_as_python_are_read_and_others_refused() -> None:
             parsed_call(text, takes)
 
 
-@pytest.mark.parametrize(
-    ("apis", "calls", "says"),
-    [
-        ("[]", "{}", "must be a list of APIs"),
-        ('[{"name": "a", "parameters": 3}]', "{}", "API 1 is not an API"),
-        ('[{"name": "a"}]', '{"id": 1, "calls": 3, "feeds": []}', "row 1 is not a run of calls"),
-        ('[{"name": "a"}]', '{"id": 1, "calls": [], "feeds": []}', "has no call of tools"),
-        ('[{"name": "a"}]', '{"id": 1, "calls": [], "feeds": [], "source": "x"}\n'
-         '{"id": 2, "calls": [], "feeds": [], "source": "y"}', r"several sources \(x, y\)"),
-    ],
-)  # fmt: skip
-def test_apis_and_calls_of_other_files(apis: str, calls: str, says: str, tmp_path: Path) -> None:
-    from benchmarks.toolworld_data import call_set
-
-    (tmp_path / "tools.json").write_text(apis, encoding="utf-8")
-    (tmp_path / "calls.jsonl").write_text(calls + "\n", encoding="utf-8")
-    with pytest.raises(DataFileError, match=says):
-        call_set("tools", tmp_path / "tools.json", tmp_path / "calls.jsonl")
-
-
-def test_calls_of_one_source_are_read_whatever_their_files_are_called(tmp_path: Path) -> None:
-    from benchmarks.toolworld_data import call_set
-
-    (tmp_path / "mine.json").write_text('[{"name": "a"}]', encoding="utf-8")
-    row = {"id": 1, "source": "x", "calls": [{"api": "a", "arguments": {}}], "feeds": []}
-    (tmp_path / "calls.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    found = call_set("mine", tmp_path / "mine.json", tmp_path / "calls.jsonl")
-    assert [run.outcomes[0].call.tool for run in found.runs] == ["a"]
-
-
 def test_open_cases_of_hierarchical_plans_are_counted_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,1 +1,0 @@
-"""Predictors of unobserved links between tools: cosine, counts, networks."""
