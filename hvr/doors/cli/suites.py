@@ -23,7 +23,7 @@ from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.validation import findings
 from hvr.validation.batch import BatchOptions
 from hvr.validation.findings import STDIN, Judged
-from hvr.validation.report import Outcome, PlanResult, ValidationReport
+from hvr.validation.report import Outcome, PlanResult, ValidationReport, count
 from hvr.validation.streaming import (
     PlanRow,
     ResidentValidator,
@@ -370,7 +370,8 @@ class _Progress:
 
     def _tell(self, now: float, end: str) -> None:
         rate = (self._done - self._resumed) / max(now - self._begun, 1e-9)
-        print(f"{self._done} rows judged, {rate:.0f} a second", file=sys.stderr, end=end)
+        rows = count(self._done, "row")
+        print(f"{rows} judged, {rate:.0f} a second", file=sys.stderr, end=end)
 
 
 # Serve --------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Any
 
 from hvr.errors import HvrError, UsageError
 from hvr.tools.calling.calls import Json, ToolCall, ToolEnvironment
-from hvr.tools.logs.messages import trace
+from hvr.tools.logs.messages import FENCE, decoded, trace
 from hvr.tools.logs.reading import events
 from hvr.validation.rewards import MISSED, shaped
 from hvr.values import Value
@@ -159,8 +159,11 @@ class ToolRewards:
 def calls_of(completion: str | Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
     value: Any = completion
     if isinstance(completion, str):
-        value = [{"role": "assistant", "content": completion}]
+        # A bare JSON answer, possibly in a code fence, has no message around its calls.
+        value = decoded(FENCE.sub("", completion).strip())
     found = trace(events(value)).calls
+    if not found and isinstance(completion, str):
+        found = trace(events([{"role": "assistant", "content": completion}])).calls
     return tuple([ToolCall(call.tool, dict(call.arguments or {})) for call in found])
 
 

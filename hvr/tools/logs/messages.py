@@ -137,7 +137,7 @@ def _answered(event: ResultEvent, calls: list[LoggedCall], keys: list[str]) -> i
 # text is parsed, never executed; arguments other than literals stay unknown.
 
 _JSON_WORDS = {"true": True, "false": False, "null": None}
-_FENCE = re.compile(r"^\s*```\w*\n|\n```\s*$")
+FENCE = re.compile(r"^\s*```\w*\n|\n```\s*$")
 _BUILTINS = frozenset(dir(builtins))
 
 
@@ -146,7 +146,7 @@ def calls_in_text(text: str) -> tuple[CallEvent, ...] | None:
 
     Several calls are in square brackets, or separated by line breaks or semicolons.
     """
-    parsed = _parsed(_FENCE.sub("", text).strip())
+    parsed = _parsed(FENCE.sub("", text).strip())
     if parsed is None:
         return None
     found: list[CallEvent] = []
@@ -166,7 +166,7 @@ def calls_in_code(code: str) -> tuple[CallEvent, ...] | None:
     Calls of methods, of built-in functions, and of functions that the code itself defines or
     imports are not tool calls.
     """
-    parsed = _parsed(_FENCE.sub("", code))
+    parsed = _parsed(FENCE.sub("", code))
     if parsed is None:
         return None
     own = set(_BUILTINS)

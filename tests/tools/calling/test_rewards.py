@@ -85,6 +85,12 @@ def test_what_is_missing_or_changed_beside_costs(rewards: ToolRewards) -> None:
     assert both.rewards == (1.0, -1.0)
 
 
+@pytest.mark.parametrize("form", ["{}", "```json\n{}\n```", "<tool_call>{}</tool_call>"])
+def test_calls_written_as_json_text_are_made(rewards: ToolRewards, form: str) -> None:
+    (score,) = rewards.scores([form.format(json.dumps(LEND))])
+    assert score.reward == 1 and not score.says
+
+
 @given(st.lists(st.sampled_from([LEND, FIND, OTHER, BACK]), max_size=6))
 def test_rewards_are_bounded(rewards: ToolRewards, calls: list[dict[str, object]]) -> None:
     (score,) = rewards.scores([answer(*calls)])
