@@ -332,6 +332,20 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
 }  # fmt: skip
 """Phrases by role; a mapping gives each phrase its value."""
 
+OPPOSITES = (
+    ("free", "occupied"),
+    ("closed", "open"),
+    ("shut", "open"),
+    ("dirty", "clean"),
+    ("off", "on"),
+    ("idle", "busy"),
+    ("dry", "wet"),
+    ("awake", "asleep"),
+    ("empty", "full"),
+    ("dark", "lit"),
+)
+"""Pairs of adjectives that deny each other."""
+
 CHAT_WORDS: Mapping[str, str] = {
     "u": "you", "ur": "your", "r": "are", "n": "and", "w": "with", "pls": "please", "plz": "please",
     "plse": "please", "pleeease": "please", "thx": "thanks", "tnx": "thanks", "ty": "thanks",

@@ -10,7 +10,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from hvr.errors import LanguageError
+from hvr.execution.facts.clauses import FactClauses
 from hvr.execution.facts.imperatives import PLACING, literals_of, plain_verb
+from hvr.execution.facts.properties import negation
 from hvr.language.function_words import FUNCTION_WORDS
 from hvr.language.lexicon import tokenize
 from hvr.language.paraphrase import KEPT
@@ -54,6 +56,10 @@ class ClauseReader(Protocol):
 
     def object_of(self, text: str) -> str | None:
         """Return the object that a phrase refers to, or None."""
+        ...
+
+    def objects_of(self, text: str) -> tuple[str, ...]:
+        """Return the objects that a definite phrase refers to."""
         ...
 
     def one_at_a_time(self, predicate: str) -> bool:
@@ -261,7 +267,10 @@ _FORBIDS = re.compile(
     r"|(?P<inner> without )(?P<tail>(?:[^,.;]|\.\d)+?)(?=$|[,;]|\.(?!\d)| and | but )",
     re.IGNORECASE,
 )
-_USING = re.compile(r"(?:using |use |the use of |taking |the help of )?(?P<thing>.+)")
+_USING = re.compile(
+    r"(?:using |touching |employing |involving |use |the use of |taking |the help of )?"
+    r"(?P<thing>.+)"
+)
 _USE = re.compile(r"(?:use|touch|employ) (?P<thing>.+)")
 
 
@@ -296,6 +305,48 @@ def without_prohibitions(
 
     rest = _FORBIDS.sub(cut, text)
     return rest.strip(" ,.;"), tuple(deeds), tuple(things)
+
+
+_WHERE_IT_IS = r"(?:exactly )?(?:where (?:it|he|she|they) (?:is|are|stands?)|in place|there|put)"
+_STAYS = re.compile(
+    r"(?:^|(?P<joint>[,.;] ?(?:and |but )?| and | but ))(?:"
+    rf"(?:leave|keep|let) (?P<left>[^,.;]+?) {_WHERE_IT_IS}(?: now)?"
+    r"|(?:without|not) moving (?P<unmoved>[^,.;]+?)"
+    rf"|(?P<stays>[^,.;]+?) (?:must |should |has to |is to )?stays? {_WHERE_IT_IS}"
+    r")(?=$|[,.;]| and | but )"
+)
+_ONLY = re.compile(
+    r"(?:^|[,.;] ?(?:and |but )?| and | but |,? )"
+    r"(?:(?:using|with|use|by using) (?:only|just|nothing but)|only (?:use|using|with)) "
+    r"(?P<thing>[^,.;]+?)(?=$|[,.;]| and | but | to )"
+)
+
+
+def without_fixed(text: str, reader: FactClauses) -> tuple[str, list[Expression]]:
+    """Split a request into its rest, and the constraints of "leave X where it is" and "only X"."""
+    found: list[Expression] = []
+
+    def stay(match: re.Match[str]) -> str:
+        phrase = match["left"] or match["unmoved"] or match["stays"]
+        names = reader.objects_of(phrase)
+        places = [atom for name in names for atom in reader.places_now(name)]
+        if not places:
+            return match[0]
+        found.extend(map(_always, places))
+        return match["joint"] or ""
+
+    def only(match: re.Match[str]) -> str:
+        names = reader.objects_of(match["thing"])
+        kinds = {reader.objects[name] for name in names}
+        others = [o for o, types in reader.objects.items() if types in kinds and o not in names]
+        if not names or not others:
+            return match[0]
+        for other in others:
+            found.extend(map(_always, unchanged(other, reader.domain, reader.problem)))
+        return ""
+
+    rest = _ONLY.sub(only, _STAYS.sub(stay, text)).strip(" ,.;")
+    return re.sub(r"^(?:and|but) |(?:,)? (?:and|but)$", "", rest), found
 
 
 _KEPT = re.compile(
@@ -338,12 +389,13 @@ def forbidding(
             formula = parse_formula(text, domain, problem.objects, file="<goal>")
             if words.holds(text):
                 raise LanguageError(f"{deed!r} is forbidden but already holds: undo it first")
-            yield _always(Not(formula))
+            yield _always(negation(formula))
     for thing in things:
-        name = words.reader.object_of(thing.strip())
-        if name is None:
+        names = words.reader.objects_of(thing.strip())
+        if not names:
             raise LanguageError(f"the request forbids the use of an unknown thing: {thing!r}")
-        yield from map(_always, unchanged(name, domain, problem))
+        for name in names:
+            yield from map(_always, unchanged(name, domain, problem))
 
 
 def unchanged(name: str, domain: Domain, problem: Problem) -> Iterator[Formula]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 
 from hvr.knowledge.wording import ActionWording, Template
 from hvr.language.function_words import FUNCTION_WORDS, NUMBERS
@@ -54,59 +54,23 @@ PLACING = tuple(
 )
 """Verbs that request that an object be at a place."""
 
-_PLACING = re.compile(rf"(?:{'|'.join(PLACING)}) ")
 _ORIGINS = ("from", "off", "out of")
 _TOWARDS = frozenset({"to", "into", "onto", "on to"})
 _BETWEEN = sorted((*PLACES, *_ORIGINS, "with", "using", "by", "via", "through", "for"), key=len)
 _BETWEEN_ARGUMENTS = re.compile(rf",? (?P<mark>{'|'.join(reversed(_BETWEEN))}) |, ")
-_OFF = re.compile(r" (?:off|out of) ")
-_STATE = re.compile(r"(?:make|keep|get|turn|set) (?P<thing>.+) (?P<state>\S+)")
-_SHOULD = re.compile(
-    r" (?:(?:should|must|may|shall|can|(?:have|has|need|needs|ought) to|to)(?P<denied> not)? "
-    r"(?:be|stay|remain|end up|go|lie|stand|sit)|goes|belongs|ends up|end up|belong)(?= )"
+_THEN = re.compile(
+    r"[,;.]? (?:and then|then|after that|afterwards|and after that|and finally|finally) |[.;] "
 )
-_OVER = re.compile(r" (?:over|back|up|down|on|off|out)(?= (?:to|at|in|into|onto|on) )")
-"""Adverbs of direction before a place: 'over to the harbour', 'back in the shed'."""
-
-_UNDER = re.compile(r"(?P<thing>.+?) (?:under|underneath|beneath|below) (?P<place>.+)")
-_THERE_IS = re.compile(rf"there (?:is|are|be) (?P<thing>.+?) (?P<place>(?:{WHERE}) .+)")
-_ELSEWHERE = re.compile(
-    rf"(?P<thing>.+) (?:anywhere|somewhere) (?:but|except|other than)(?: (?:{WHERE}))?"
-    r" (?P<place>.+)"
-)
-_ALIKE = (
-    (
-        "take",
-        "get",
-        "grab",
-        "fetch",
-        "pick up",
-        "pick",
-        "lift",
-        "collect",
-        "hold",
-        "carry",
-        "grasp",
-    ),
-    ("turn on", "switch on", "start", "light", "activate"),
-    ("turn off", "switch off", "stop", "put out", "extinguish", "deactivate"),
-    ("go", "walk", "move", "travel", "head", "drive", "roll", "run", "come", "return"),
-    ("give", "hand", "pass", "deliver"),
-)
-"""Groups of verbs that can mean the same action if the world has only one of them."""
-
-_GIVING = re.compile(
-    r"(?P<verb>give|hand|bring|pass|send) (?P<whom>(?:the )?[\w-]+) "
-    r"(?P<what>(?:the|a|an|some|every|all|both|two) .+)"
-)
-_THEN = re.compile(r"[,;.]? (?:and then|then|after that|afterwards|and after that|finally) |[.;] ")
 
 PARTICLES = frozenset({"on", "off", "up", "down", "out", "away", "in"})
-_PARTICLES = frozenset({"have", "keep", "there", "you", "go", "up", "out", "in here"})
+_KEPT_WORDS = frozenset(
+    "have keep there you go up out exactly only together separately instead again".split()
+) | {"in here", "there should be", "there is", "there are", "there must be"}
 _ROLES = ("filler", "goal", "ensure", "courtesy")
-_COURTESIES = {phrase for role in _ROLES for phrase in FUNCTION_WORDS[role]} - _PARTICLES
+_COURTESIES = {phrase for role in _ROLES for phrase in FUNCTION_WORDS[role]} - _KEPT_WORDS
 _COURTESY = "|".join(map(re.escape, sorted(_COURTESIES, key=len, reverse=True)))
-_BEFORE = re.compile(rf"(?:(?:{_COURTESY})(?![\w'])[ ,]*)+")
+_AMOUNT = rf"(?! (?:{'|'.join(NUMBERS)}|\d+)\b)"
+_BEFORE = re.compile(rf"(?:(?:{_COURTESY})(?![\w']){_AMOUNT}[ ,]*)+")
 _AFTER = re.compile(
     rf"(?:[ ,]+(?!(?:can|could|would|will)$)(?:{_COURTESY}|(?:at|in) the end|again)(?![\w']))+$"
 )
@@ -116,9 +80,9 @@ class Imperative(Value):
     """An action as an order: 'put {0} on {1}'.
 
     Args:
-        head: Pattern for the words before the first argument, with a group `particle`.
-        slots: Preposition and index of each parameter, in the order of the words; the preposition
-            is "," if any may stand there.
+        head: The words before the first argument, as a pattern; a particle is its group.
+        slots: The parameters in the order of the words, each after its preposition, or after ","
+            if any preposition may stand there.
         ends: Particles that may stand after the first argument or at the end.
         strict: Whether a particle must occur, since other actions have the same verb.
         left: The parameters that are places which the action's object leaves.
@@ -138,6 +102,16 @@ class Imperative(Value):
         return tuple(atom for atom, positive in literals if positive and atom.args)
 
     @cached_property
+    def origins(self) -> frozenset[int]:
+        """The parameters that the action's object leaves for another one, such as `?from`."""
+        changes = list(literals_of(self.action.effect))
+        gone, new = ([a for a, made in changes if made is kind] for kind in (False, True))
+        pairs = [(a, b) for a in gone for b in new if a.predicate == b.predicate]
+        pairs = [(a, b) for a, b in pairs if a.args[:1] == b.args[:1]]
+        left = {x for a, b in pairs for x, y in zip(a.args, b.args, strict=True) if x != y}
+        return frozenset(n for n, p in enumerate(self.action.parameters) if p.name in left)
+
+    @cached_property
     def made(self) -> frozenset[str]:
         """The parameters of facts that the action makes true."""
         literals = literals_of(self.action.effect)
@@ -148,7 +122,7 @@ class Imperative(Value):
         return frozenset(x for args in (*changed, *facts) for x in args)
 
     def arguments(self, text: str) -> Iterator[tuple[tuple[str, str], ...]]:
-        """Yield the ways to split an order into (preposition, argument) pairs, fewest first."""
+        """Yield the ways to split an order into arguments with prepositions, fewest first."""
         match = self.head.match(text)
         if match is None:
             return
@@ -179,14 +153,15 @@ class Imperative(Value):
         """Yield the possible assignments of the arguments to parameters.
 
         Args:
-            pairs: Pairs (preposition, argument) of the order.
+            pairs: The arguments, each after its preposition.
             fits: Returns whether a phrase can be an argument for a parameter.
         """
         if not pairs:
             yield {}
             return
         (mark, text), *others = pairs
-        for before, number in sorted(self.slots, key=lambda slot: slot[1] in self.left):
+        order = sorted(self.slots, key=lambda s: (s[1] in self.origins, s[1] in self.left))
+        for before, number in order:
             parameter = self.action.parameters[number]
             towards = mark in _TOWARDS and parameter.name not in self.made
             if (
@@ -201,7 +176,7 @@ class Imperative(Value):
     def asked(
         self, named: Sequence[str], added: Counter[str], *, counts: bool
     ) -> tuple[Atom | NumericEffect, bool] | None:
-        """Return the requested effect and whether it becomes true; None if no effect fits.
+        """Return the requested effect and whether it becomes true, or None.
 
         Args:
             named: The given parameters of the action.
@@ -220,7 +195,13 @@ _MOST_JOINTS = 6
 
 
 def _goes_with(mark: str, before: str, left: bool) -> bool:
-    """Return whether the preposition `mark` in an order can stand before a parameter."""
+    """Return whether a preposition can stand before a parameter.
+
+    Args:
+        mark: The preposition in the order.
+        before: The preposition in the action's wording, or "," if any may stand there.
+        left: Whether the parameter is a place that the action's object leaves.
+    """
     if mark in ("", ","):
         return before in ("", ",")
     if before in ("", ","):
@@ -242,16 +223,15 @@ def bare(text: str) -> str:
 
 def stages_of(text: str) -> list[str]:
     """Split a request at 'then' and full stops."""
-    return [bare(part) for part in _THEN.split(text) if part and part.strip(" .,;")]
+    return [part.strip(" .,;") for part in _THEN.split(text) if part and part.strip(" .,;")]
 
 
 def imperatives(
     domain: Domain, orders: Sequence[tuple[str, Template]], nouns: Collection[str]
 ) -> Iterator[Imperative]:
-    """Yield the imperative of each order.
+    """Yield the imperative of each action.
 
     Args:
-        orders: Names of actions, each with a template of its imperative.
         nouns: Nouns of types, which may be left out: 'open {0}' for 'open gate {0}'.
     """
     said = [(domain.actions[name], order) for name, order in orders if name in domain.actions]
@@ -326,7 +306,11 @@ def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tupl
 
 
 def _changed(effect: Expression, named: Sequence[str]) -> NumericEffect | None:
-    """Return the change of a number by a constant that an imperative requests, or None."""
+    """Return the change of a number, by a constant amount, that an imperative requests, or None.
+
+    Args:
+        named: The given parameters of the action.
+    """
     effects = effect.operands if isinstance(effect, And) else (effect,)
     changes = [
         one
@@ -354,8 +338,26 @@ def exclusive(domain: Domain) -> frozenset[tuple[str, str]]:
                 continue
             pairs.add((gone.predicate, gone.predicate))
             added = (a.predicate for a, made in changes if made and a.args[:1] == gone.args[:1])
-            pairs |= {pair for name in added for pair in _both(gone.predicate, name)}
+            names = {(gone.predicate, name) for name in added}
+            pairs |= names | {(other, name) for name, other in names}
     return frozenset(pairs)
+
+
+def place_predicates(domain: Domain) -> frozenset[str]:
+    """Return the predicates that hvr takes to say where their first argument is.
+
+    Every action that makes such a fact false makes another fact about the same object true.
+    """
+    found: dict[str, bool] = {}
+    for action in domain.actions.values():
+        changes = list(literals_of(action.effect))
+        owners = {atom.args[0] for atom, made in changes if made and atom.args}
+        others = {arg for atom, made in changes if made for arg in atom.args}
+        for gone, kept in changes:
+            if not kept and gone.args:
+                moved = gone.args[0] in (owners if len(gone.args) == 1 else others)
+                found[gone.predicate] = found.get(gone.predicate, True) and moved
+    return frozenset(name for name, moves in found.items() if moves)
 
 
 def balanced(domain: Domain) -> frozenset[str]:
@@ -369,10 +371,6 @@ def balanced(domain: Domain) -> frozenset[str]:
         count = Counter((atom.predicate, made) for atom, made in literals)
         found = {name for name in found if count[name, True] == count[name, False]}
     return frozenset(found)
-
-
-def _both(one: str, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
-    return (one, other), (other, one)
 
 
 def literals_of(effect: Expression, *, positive: bool = True) -> Iterator[tuple[Atom, bool]]:
@@ -396,7 +394,12 @@ def literals_of(effect: Expression, *, positive: bool = True) -> Iterator[tuple[
 def _asked(
     literals: Sequence[tuple[Atom, bool]], named: Sequence[str], added: Counter[str], placing: bool
 ) -> tuple[Atom, bool] | None:
-    """Return the literal that an imperative with the arguments `named` requests, or None."""
+    """Return the literal that an imperative with the arguments `named` requests, or None.
+
+    Args:
+        added: Number of actions that make each predicate true.
+        placing: Whether the verb requires a place.
+    """
     about = [one for one in literals if named and named[0] in one[0].args]
     about = about or [one for one in literals if not one[0].args]
     # The one that most of the arguments are about; an effect before the end of another state.
@@ -414,77 +417,6 @@ def _asked(
     # An order to put something needs its place; other orders may leave out arguments.
     needs_place = found is not None and found[1] and not {*found[0].args} <= {*named}
     return None if placing and needs_place else found
-
-
-def as_clauses(text: str, *, ordered: bool, placing: bool = False) -> Iterator[str]:
-    """Yield the clauses that a request can mean, such as 'X is at Y' for 'bring X to Y'.
-
-    Args:
-        ordered: Whether the text is certainly an order, so that a list of things may precede the
-            place.
-        placing: Whether the first word is a verb that takes a place, such as 'load' in a world with
-            the predicate 'loaded'.
-    """
-    text = _SHOULD.sub(lambda match: f" is{match['denied'] or ''}", text)
-    yield text
-    if (existing := _THERE_IS.fullmatch(text)) is not None:
-        yield f"{existing['thing']} is {existing['place']}"
-    word, _, thing = text.partition(" ")
-    verb = placing or word in PLACING
-    rest = _OVER.sub("", thing) if verb else text
-    rest = _OFF.sub(" from ", rest) if verb else rest
-    for match in re.finditer(rf" (?P<place>{WHERE}) ", rest):
-        what, place = rest[: match.start()], rest[match.end() :]
-        if what and place and (verb or ordered or _LIST.search(what) is None):
-            for preposition in PLACES[match["place"]]:
-                yield f"{what} is {preposition} {place}"
-    if verb and (elsewhere := _ELSEWHERE.fullmatch(rest)) is not None:
-        yield f"{elsewhere['thing']} is at something but {elsewhere['place']}"
-    what, origin, place = rest.partition(" from ")
-    if origin and verb:  # 'get X out of Y'
-        yield f"{rest} is not at {place}"
-    if (under := _UNDER.fullmatch(rest)) is not None:
-        yield f"{under['place']} is on {under['thing']}"
-    if thing and word in _ALIKE[0]:
-        yield from (f"{thing} is in the hand", f"{thing} is held", f"{thing} is carried")
-        yield from (f"holding {thing}", f"carrying {thing}", f"{thing} has")
-    if thing:  # 'clear the red block'
-        yield from (f"{thing} is {word}", f"{thing} is {word}ed")
-    state = _STATE.fullmatch(text)
-    if state is not None:
-        yield f"{state['thing']} is {state['state']}"
-
-
-_LIST = re.compile(r", and |, | and ")
-_GERUND = re.compile(r"(?P<verb>[a-z]{2,})ing\b")
-_AFTER_DOING = re.compile(r"(?P<later>.+?),? after (?P<first>[a-z]+ing .+)")
-_BEFORE_DOING = re.compile(r"(?P<first>.+?),? before (?P<later>(?:you )?[a-z]+ .+)")
-
-
-def in_order_of(text: str, verbs: Collection[str]) -> str:
-    """Turn 'B after doing A' and 'A before doing B' into 'A then B'."""
-    verb = "|".join(map(re.escape, sorted(verbs)))
-    after = re.fullmatch(
-        rf"after (?P<first>[a-z]+ing .+?)(?:, | (?=(?:{verb}) ))(?P<later>.+)", text
-    ) or _AFTER_DOING.fullmatch(text)
-    if after is not None:
-        return f"{plain_verb(after['first'], verbs)}, then {after['later']}"
-    if (before := _BEFORE_DOING.fullmatch(text)) is not None:
-        later = plain_verb(before["later"].removeprefix("you "), verbs)
-        if later.split()[0] in verbs:
-            return f"{before['first']}, then {later}"
-    return text
-
-
-def plain_verb(text: str, verbs: Collection[str]) -> str:
-    """Turn a gerund into an imperative: 'opening the gate' becomes 'open the gate'."""
-
-    def plain(match: re.Match[str]) -> str:
-        stem = match["verb"]
-        doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
-        return next((w for w in (stem, f"{stem}e", doubled) if w in verbs), match[0])
-
-    return _GERUND.sub(plain, text, count=1)
 
 
 _TIMES = re.compile(
@@ -511,49 +443,80 @@ def repeated(text: str) -> tuple[str, Repetition]:
     return (match["order"], Repetition(times, bool(match["by"]))) if times else (text, Repetition())
 
 
-_AGENT = re.compile(
-    r"(?:(?:have|let|make|ask|tell) (?P<who>(?:the )?[\w-]+) (?:to )?"
-    r"|(?P<subject>(?:the )?[\w-]+) (?:should|must|has to|needs to|wants to|shall) (?!be |stay ))"
-    r"(?P<order>.+)"
-)
-_LATE_EXCEPTION = re.compile(
-    r"(?P<head>.*?\b(?:every|all|each)(?: the)? (?P<noun>\w+))(?P<rest> .+?),? "
-    r"(?P<out>(?:except|apart from|other than) .+)"
-)
-_TOWER = re.compile(
-    r"(?:(?:make|build|form|create) (?:a|the) (?:tower|stack|pile|column) (?:of|with|from)"
-    r"|stack|put|pile|place) (?P<how>.+)"
-)
-_LAYERS = re.compile(
-    r"(?P<low>.+?) at the bottom,? (?:(?P<middle>.+?) in the middle,? )?(?:and )?"
-    r"(?P<top>.+?) (?:on|at the) top"
-)
+_GERUND = re.compile(r"(?P<verb>[a-z]{2,})ing\b")
+_AFTER_DOING = re.compile(r"(?P<later>.+?),? after (?P<first>[a-z]+ing .+)")
+_BEFORE_DOING = re.compile(r"(?P<first>.+?),? before (?P<later>(?:you )?[a-z]+ .+)")
 
 
-def given(text: str) -> str:
-    """Reword orders in less common forms, such as 'have rita open it' and 'build a tower of …'.
-
-    'Give maria the letter' becomes 'give the letter to maria'. Other texts are unchanged.
-    """
-    if (match := _GIVING.fullmatch(text)) is not None:
-        return f"{match['verb']} {match['what']} to {match['whom']}"
-    if (match := _LATE_EXCEPTION.fullmatch(text)) is not None:
-        out = re.sub(r"\bones?\b", match["noun"], match["out"])
-        return f"{match['head']} {out}{match['rest']}"
-    if (match := _TOWER.fullmatch(text)) is not None:
-        layers = _LAYERS.fullmatch(match["how"])
-        said = (layers["top"], layers["middle"], layers["low"]) if layers else ()
-        chain = list(filter(None, said)) or re.split(r" on (?:top of )?", match["how"])
-        single = not any(re.search(r",| and ", one) for one in chain)
-        if single and (len(chain) > 2 or layers):
-            return " and ".join(f"put {a} on {b}" for a, b in pairwise(chain))
-    if (match := _AGENT.fullmatch(text)) is not None:
-        return f"{match['order']} with {match['who'] or match['subject']}"
+def in_order_of(text: str, verbs: Collection[str]) -> str:
+    """Turn 'B after doing A' and 'A before doing B' into 'A then B'."""
+    verb = "|".join(map(re.escape, sorted(verbs)))
+    after = re.fullmatch(
+        rf"after (?P<first>(?:you )?[a-z]+ .+?)(?:, | (?=(?:{verb}) ))(?P<later>.+)", text
+    ) or _AFTER_DOING.fullmatch(text)
+    if after is not None:
+        first = plain_verb(after["first"].removeprefix("you "), verbs)
+        if first.split()[0] in verbs:
+            return f"{first}, then {after['later']}"
+    if (before := _BEFORE_DOING.fullmatch(text)) is not None:
+        later = plain_verb(before["later"].removeprefix("you "), verbs)
+        if later.split()[0] in verbs:
+            return f"{before['first']}, then {later}"
     return text
+
+
+def plain_verb(text: str, verbs: Collection[str]) -> str:
+    """Turn a gerund into an imperative: 'opening the gate' becomes 'open the gate'."""
+
+    def plain(match: re.Match[str]) -> str:
+        stem = match["verb"]
+        doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
+        return next((w for w in (stem, f"{stem}e", doubled) if w in verbs), match[0])
+
+    return _GERUND.sub(plain, text, count=1)
+
+
+def participles(verb: str) -> tuple[str, ...]:
+    """Return forms of a verb that can describe a thing: 'parked', 'parking'."""
+    stem = verb.removesuffix("e")
+    double = verb + verb[-1] if re.fullmatch(r"[a-z]*[^aeiou][aeiou][bdgkmnprt]", verb) else verb
+    past = f"{verb[:-1]}ied" if re.search(r"[^aeiou]y$", verb) else f"{stem}ed"
+    return tuple(dict.fromkeys((past, f"{double}ed", f"{stem}ing", f"{double}ing")))
+
+
+_ALIKE = (
+    (
+        "take",
+        "get",
+        "grab",
+        "fetch",
+        "pick up",
+        "pick",
+        "lift",
+        "collect",
+        "hold",
+        "carry",
+        "grasp",
+    ),
+    ("turn on", "switch on", "start", "light", "activate"),
+    ("turn off", "switch off", "stop", "put out", "extinguish", "deactivate"),
+    ("go", "walk", "move", "travel", "head", "drive", "roll", "run", "come", "return"),
+    ("give", "hand", "pass", "deliver"),
+)
+"""Groups of verbs that can mean the same action if the world has only one of them."""
+
+HOLDING = _ALIKE[0]
+_SPLIT = re.compile(
+    r"(?P<verb>turn|switch|put|take) (?P<rest>(?:the )?\w+) (?P<particle>on|off|up|down|out)"
+    r"(?P<place> (?:in|at|of|for|on) .+)?"
+)
 
 
 def variants(text: str) -> Iterator[str]:
     """Yield an order with other verbs that can mean the same action."""
+    if (split := _SPLIT.fullmatch(text)) is not None:  # 'turn the lights on in the hall'
+        text = f"{split['verb']} {split['particle']} {split['rest']}{split['place'] or ''}"
+        yield text
     for group in _ALIKE:
         for phrase in group:
             verb, _, particle = phrase.partition(" ")
@@ -564,7 +527,3 @@ def variants(text: str) -> Iterator[str]:
                 match = re.fullmatch(rf"{verb}(?P<rest> .+) {particle}", text)
             if match is not None:
                 yield from (f"{other}{match['rest']}" for other in group if other != phrase)
-
-
-def things_of(text: str) -> list[str]:
-    return [part for part in _LIST.split(text) if part]

@@ -1,78 +1,106 @@
-"""Imperatives in PDDL worlds, such as 'bring … to …', read as effects of actions."""
+"""Orders in PDDL worlds.
+
+An order is one of
+
+    the imperative of an action     load parcel2 into truck1, open the gate
+    a verb and a property           bring parcel1 to the market, make red clear, clean cage1
+    an exchange or a tower          swap red and green, stack red on green on blue
+
+and asks for the effect of the action, or for the property. Arguments that the effect does not
+mention, such as "with truck1" or "anna should …", make the goal an occurrence of the action
+(`hvr.execution.facts.occurrences`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from hvr.errors import LanguageError
-from hvr.execution.facts.clauses import RELATED, FactClauses, all_of, atom_of
+from hvr.execution.facts.arrangements import exchange, tower
+from hvr.execution.facts.clauses import FactClauses
+from hvr.execution.facts.frames import PREPOSITIONS, plain_text
 from hvr.execution.facts.imperatives import (
+    HOLDING,
     PLACING,
     Imperative,
     Repetition,
-    as_clauses,
     balanced,
     bare,
     effects_of,
-    given,
     imperatives,
     in_order_of,
+    literals_of,
     orders_of,
+    participles,
+    plain_verb,
     repeated,
     stages_of,
-    things_of,
     variants,
 )
-from hvr.execution.facts.things import NONE, SOME, Thing
+from hvr.execution.facts.occurrences import occurrence
+from hvr.execution.facts.properties import NamedTwiceError, all_of, parts_of
+from hvr.execution.facts.things import EXCEPTION, NONE, SOME, Property, Thing
 from hvr.language.lexicon import Lexicon, Verb, build_lexicon
 from hvr.pddl import (
     Atom,
     Comparison,
     Domain,
-    Exists,
     Formula,
     FunctionTerm,
     Not,
     Number,
+    Or,
     Problem,
     TypedName,
 )
 from hvr.pddl.formulas import NumericEffect, atoms_of, changes_of
 from hvr.worlds.facts.lexicon import WorldLexicon, words_of
 
-_FIRST = re.compile(r"^(?:first|firstly|first of all),? ")
-_SWAP = re.compile(
-    r"(?:swap|exchange|switch) (?:(?P<one>.+?) (?:and|with|for) (?P<other>.+)|(?P<two>.+))"
-)
+_FIRST = re.compile(r"^(?:first|firstly|first of all|start by|begin by),? ")
 _MEANS = re.compile(
     r" (?:with|using|by means of|by|via|on|in|aboard) (?P<means>[^,]+?)"
-    r"(?= (?:to|into|onto|from|at) |$)"
+    r"(?= (?:to|into|onto|from|at|on|in) |$)"
 )
-
-
+_WITH = re.compile(r" (?:with|using|by|via|by means of) ")
 _OFF = re.compile(r"(?:turn|switch|put) (?:(?:off|out) (?P<what>.+)|(?P<thing>.+) off)")
-_IT = re.compile(r"\b(?:it|them|her|him)\b")
-_THERE = re.compile(r"\b(?:over )?there\b(?! (?:is|are|be)\b)")
-_FURTHER = re.compile(r"(?:back )?(?P<place>(?:to|into|onto|on|in|at) .+)")
+_IT = re.compile(r"\b(?:it|them|they|her|him|that one|all of them|both of them)\b")
+_THERE = re.compile(r"\b(?:over )?there\b(?! (?:is|are|be|should|must)\b)")
 _CONTRAST = re.compile(
     r"(?P<order>.+?),? (?:(?:and |but )?not|instead of|rather than) "
     r"(?:(?:to|into|onto|in|on|at) )?(?P<other>.+)"
 )
+_KEEPING = re.compile(r"^(?:keep|continue|go on) ([a-z]+ing)\b")
+_BACK = re.compile(r" (?:over|back|all the way|straight)(?= (?:to|at|in|into|onto|on) )")
+_SHARED = re.compile(r"(?P<verbs>[a-z-]+(?:, [a-z-]+)*),? and (?P<last>[a-z-]+) (?P<rest>.+)")
+_ASKING = frozenset({"have", "let", "make", "ask", "tell", "get"})
+_OUGHT = re.compile(r"(?:should|must|shall|will|(?:has|have|needs?|is|are) to) (?!be\b)|, ")
+_GIVING = re.compile(
+    r"(?P<verb>give|hand|bring|pass|send) (?P<whom>(?:the )?[\w-]+) "
+    r"(?P<what>(?:the|a|an|some|every|all|both|two) .+)"
+)
+_EXISTS = re.compile(r"there (?:(?:should|must|shall|has to|have to) be|is|are|be) (?P<rest>.+)")
+_ADVERBS = re.compile(r"^(?:(?:over|back|up|down|away|all the way|straight|together) )+(?=\w)")
+_AWAY = re.compile(r"(?:out of|away from|off of|off|from|out) (?P<place>.+)")
+_GENERIC = frozenset({*PLACING, "make", "keep", "turn", "set", "remove", "pull", "lift", "park"})
 
 
 class FactOrders(FactClauses):
     def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
         super().__init__(domain, problem, words)
+        domain, words = self.domain, self.words
         said = orders_of(words.wording.actions, domain)
         nouns = {noun for names in words.types.values() for noun in names}
         self._imperatives = list(imperatives(domain, said, nouns))
         self._added = effects_of(domain)
         self._one_place = balanced(domain)
-        self.verbs = {*PLACING, *(order.text.lower().split()[0] for _, order in said if order)}
+        own = {order.text.lower().split()[0] for _, order in said if order}
+        self.verbs = {*_GENERIC, *own, *domain.actions}
+        self._participles = {form: verb for verb in sorted(own) for form in participles(verb)}
         self._mentions: list[str] = []  # things that 'it' and 'there' can mean
-        self._last = ""  # the last verb and its object
+        self._last: tuple[str, str] = ("", "")  # the last verb and its object
+        self._request = ""
 
     @property
     def lexicon(self) -> Lexicon:
@@ -82,29 +110,39 @@ class FactOrders(FactClauses):
         return build_lexicon(nouns, verbs, (), ())
 
     def read(self, text: str, *, orders: bool) -> list[Formula]:
-        words = re.sub(r"\s+", " ", text.strip().rstrip(".!").lower())
+        words = self._request = plain_text(text)
         clauses = self._conjunction(words, self._single)
         if clauses is not None:
             return [all_of(clauses)]
         if not orders:
             raise self._rejected(words)
         stages: list[list[Formula]] = []
-        for part in stages_of(in_order_of(words, self.verbs)):
-            plain = _FIRST.sub("", part)
-            self._ordered = bool(stages) or plain != part
-            found = self._conjunction(plain, self._order)
+        parts = [_FIRST.sub("", part) for part in stages_of(in_order_of(words, self.verbs))]
+        for number, part in enumerate(parts):
+            found = self._part(part, parts[number + 1 :])
             if found is None:
                 raise self._rejected(part)
-            for number, order in enumerate(found):
+            single = [g for f in found for g in parts_of(f)]
+            for place, order in enumerate(single):
                 before = stages[-1] if stages else []
                 kept = [f for f in before if not self._undoes(order, f)]
-                if number and kept == before:
-                    stages[-1].append(order)
+                stage = kept if order in kept else [*kept, order]
+                if place and kept == before:
+                    stages[-1] = stage
                 else:
-                    stages.append([*kept, order])
+                    stages.append(stage)
         if not stages:
             raise self._rejected(words)
         return [all_of(stage) for stage in stages]
+
+    def _part(self, part: str, later: Sequence[str]) -> list[Formula] | None:
+        """Parse one stage, which may share its place with a later one: 'move a, then b to c'."""
+        found = self._conjunction(part, self._order)
+        for other in later if found is None else ():
+            words = other.split()
+            for at in (n for n, word in enumerate(words) if word in PREPOSITIONS):
+                found = found or self._order(" ".join((part, *words[at:])))
+        return found
 
     def reads(self, text: str) -> bool:
         """Return whether a text is a request."""
@@ -129,13 +167,15 @@ class FactOrders(FactClauses):
         return (one.predicate, other.predicate) in self._exclusive
 
     def orders(self, text: str) -> Formula | None:
-        self._ordered = False
-        found = self._conjunction(text, self._order)
+        self._request = plain_text(text)
+        found = self._conjunction(self._request, self._order)
         return None if found is None else all_of(found)
 
+    # --- one order -----------------------------------------------------------------------
+
     def _order(self, text: str) -> list[Formula] | None:
-        for said in self._standing_alone(bare(text)):
-            found = self._ordered_clause(said) or self._either(said, self._order)
+        for said in self._standing_alone(text if text.split()[:1] == ["check"] else bare(text)):
+            found = self.order(said)
             if found is not None:
                 return found
         return None
@@ -143,79 +183,96 @@ class FactOrders(FactClauses):
     def _standing_alone(self, text: str) -> Iterator[str]:
         """Yield an order with its pronoun replaced by each mentioned thing, most recent first."""
         pronoun = _IT if _IT.search(text) else _THERE
-        if text == "back" and self._last:  # 'drive truck1 to the harbour and back'
-            name = self.object_of(self._last.partition(" ")[2])
-            now = (a for a in self.problem.init if len(a.args) == 2 and a.args[0] == name)
-            places = [a.args[1] for a in now if self.one_at_a_time(a.predicate)]
-            yield from (f"{self._last} to {place}" for place in places)
         if pronoun.search(text) is None:
             yield text
-            if (further := _FURTHER.fullmatch(text)) is not None and self._last:
-                yield f"{self._last} {further['place']}"
+            verb, thing = self._last
+            if text == "back" and thing:  # 'drive truck1 to the harbour and back'
+                for name in self.objects_of(thing):
+                    yield from (
+                        f"{verb} {thing} to {a.args[1]}"
+                        for a in self.places_now(name)
+                        if len(a.args) == 2
+                    )
+            elif verb and text.removeprefix("back ").split()[0] in PREPOSITIONS:
+                yield f"{verb} {thing} {text}".replace("  ", " ")
+            elif verb and text.split()[0] not in self.verbs:
+                yield f"{verb} {text}"
             return
-        for mention in reversed(self._mentions):
+        several = bool(re.search(r"\b(?:them|they)\b", text))
+        words = self._request.replace(",", "").split()
+        spans = (" ".join(words[a:b]) for a in range(len(words)) for b in (a + 2, a + 1))
+        named = [span for span in spans if span in self._things.phrases]
+        mentions = [
+            mention
+            for mention in (*dict.fromkeys(reversed(self._mentions)), *named)
+            if not _IT.search(mention) and not _THERE.search(mention)
+        ]
+        if several and len(single := list(dict.fromkeys(map(self.object_of, mentions)))) > 1:
+            mentions.append(" and ".join(name for name in single if name))
+        mentions.sort(key=lambda mention: (len(self.objects_of(mention)) > 1) is not several)
+        for mention in mentions:
             thing = mention if pronoun is _IT else f"to {mention}"
-            yield from self._standing_alone(pronoun.sub(thing, text))
+            yield from self._standing_alone(pronoun.sub(thing, text, count=1))
 
-    def _ordered_clause(self, text: str) -> list[Formula] | None:
-        """Parse an imperative of an action, or a clause after a verb such as 'put' or 'bring'."""
-        if (said := given(text)) != text:
-            found = self._conjunction(said, self._order)
-            if found is not None:
-                return found
-        plain, times = repeated(self._without_amount(text))
-        found = self._by_action(plain, times)
+    def order(self, text: str) -> list[Formula] | None:
+        text = _KEEPING.sub(lambda match: plain_verb(match[1], {*self.verbs, *HOLDING}), text)
+        text = _BACK.sub("", text)
+        times_free, times = repeated(self._without_amount(text))
+        clause = self._clause(text)
+        found = [clause] if clause is not None else self._by_action(times_free, times)
         if found is None and not times.times:
-            found = self._exchange(plain) or self._by_means(plain) or self._as_clause(plain)
-        for said in variants(plain) if found is None else ():
+            for read in (
+                partial(exchange, self),
+                partial(tower, self),
+                self._as_property,
+                self._shared,
+                self._by_agent,
+                self._verbless,
+                self._given,
+                self._holding,
+            ):
+                found = found or read(text)
+        for said in variants(times_free) if found is None else ():
             found = found or self._by_action(said, times)
         if found is None and (off := _OFF.fullmatch(text)) is not None:  # 'light' without 'put out'
-            lit = self._order(f"turn on {off['what'] or off['thing']}")
+            lit = self.order(f"turn on {off['what'] or off['thing']}")
             found = [Not(lit[0])] if lit is not None and isinstance(lit[0], Atom) else None
-        return found or self._contrast(text)
+        return found or self._contrast(text) or self._except(text)
 
-    def _without_amount(self, text: str) -> str:
-        """Drop 'with water' where the order changes the water anyway: 'fill the tun with water'."""
-        head, _, last = text.rpartition(" with ")
-        changes = (c for a in self.domain.actions.values() for c in changes_of(a.effect))
-        numbers = (c.fluent.function for c in changes if isinstance(c, NumericEffect))
-        return head if head and last in map(words_of, numbers) else text
+    def _note(self, verb: str, thing: str, others: Sequence[str] = ()) -> None:
+        self._mentions += [*others, thing]
+        self._last = (verb, thing)
+        self._things.mentioned += self.objects_of(thing)
 
-    def _by_action(self, text: str, times: Repetition) -> list[Formula] | None:
-        for order in self._imperatives:
-            for pairs in order.arguments(text):
-                for known in order.assignments(pairs, self._fits):
-                    direct = bool(pairs) and not pairs[0][0]
-                    read = self._imperative(order, known, times, direct=direct)
-                    if read is not None:
-                        self._ordered = True
-                        return read
+    def _given(self, text: str) -> list[Formula] | None:
+        """Parse 'give maria the letter' as 'give the letter to maria'."""
+        match = _GIVING.fullmatch(text)
+        return self.order(f"{match['verb']} {match['what']} to {match['whom']}") if match else None
+
+    def _holding(self, text: str) -> list[Formula] | None:
+        """Parse 'take the pail' in a world that has a hand but no action of this name."""
+        word, _, thing = text.partition(" ")
+        held = ("in the hand", "held", "carried") if word in HOLDING and thing else ()
+        clauses = [f"{thing} is {how}" for how in held]
+        clauses += [f"{how} {thing}" for how in ("holding", "carrying") if held]
+        clauses += [f"{thing} has"] if held else []
+        for clause in clauses:
+            found = self._clause(clause)
+            if found is not None:
+                self._note(word, thing)
+                return [found]
         return None
 
-    def _fits(self, text: str, parameter: TypedName) -> bool:
-        return all(self._thing(one, parameter) for one in self._items(text, parameter))
-
-    def _items(self, text: str, parameter: TypedName) -> list[str]:
-        items = things_of(text)
-        return items if len(items) < 2 or self._thing(text, parameter) is None else [text]
-
-    def _as_clause(self, text: str) -> list[Formula] | None:
-        verb = text.partition(" ")[0]
-        placing = any(
-            f"{verb}{end}" in self._predicate_words for end in ("ed", "d", verb[-1:] + "ed")
-        )
-        said = list(as_clauses(text, ordered=self._ordered, placing=placing))
-        for read in (self._worded, self._placed):
-            for clause in said:
-                at = clause.rfind(" is ") if " is " in clause else len(clause)
-                things, rest = clause[:at], clause[at:]
-                clauses = [read(f"{thing}{rest}") for thing in things_of(things)]
-                found = [one for one in clauses if one is not None]
-                if found and len(found) == len(clauses):
-                    place = RELATED.fullmatch(f"x{rest}")
-                    self._mentions += [*([place["place"]] if place else []), things]
-                    self._ordered, self._last = True, f"move {things}"
-                    return found
+    def _except(self, text: str) -> list[Formula] | None:
+        """Parse 'put every block on the table except red' as '… every block except red on …'."""
+        match = EXCEPTION.fullmatch(text)
+        words = match["head"].split() if match is not None else []
+        for at in range(1, len(words)):
+            assert match is not None
+            out = re.sub(r"\bones?\b", words[at - 1], match["out"])
+            found = self.order(" ".join((*words[:at], out, *words[at:])))
+            if found is not None:
+                return found
         return None
 
     def _contrast(self, text: str) -> list[Formula] | None:
@@ -232,100 +289,207 @@ class FactOrders(FactClauses):
                 return [*found, Not(Atom(atom.predicate, denied))]
         return None
 
-    def _exchange(self, text: str) -> list[Formula] | None:
-        """Parse 'swap red and green': each object takes the other one's place."""
-        match = _SWAP.fullmatch(text)
-        two = (
-            self._things.read(match["two"], TypedName("?x", ("object",)))
-            if match and match["two"]
-            else None
-        )
-        pair = [self.object_of(match[name] or "") for name in ("one", "other")] if match else []
-        pair = list(self._things.named(two)) if two is not None else pair
-        if len(pair) != 2 or None in pair or pair[0] == pair[1]:
+    def _shared(self, text: str) -> list[Formula] | None:
+        """Parse 'clean and lock cage1': several verbs with one object."""
+        match = _SHARED.fullmatch(text)
+        verbs = [*match["verbs"].split(", "), match["last"]] if match is not None else []
+        if not verbs or not {*verbs} <= self.verbs:
             return None
-        found = []
-        for one, other in (pair, pair[::-1]):
-            places = [
-                a
-                for a in sorted(self.problem.init, key=str)
-                if len(a.args) == 2 and a.args[0] == one and self.one_at_a_time(a.predicate)
-            ]
-            if not places or any(other in a.args for a in places):
-                return None
-            found += [Atom(a.predicate, (str(other), a.args[1])) for a in places]
-        return list(found)
+        assert match is not None
+        found = [self.order(f"{verb} {match['rest']}") for verb in verbs]
+        known = [one for one in found if one is not None]
+        return [f for one in known for f in one] if len(known) == len(found) else None
 
-    def _by_means(self, text: str) -> list[Formula] | None:
-        """Parse 'take parcel1 to the harbour with truck1': parcel1 must first be in truck1."""
-        for match in _MEANS.finditer(text):
-            rest = text[: match.start()] + text[match.end() :]
-            orders = self._order(rest)
-            first = None if orders is None else next(iter(atoms_of(orders[0])), None)
-            if orders is None or first is None or not {*first.args[:1]} & {*self.objects}:
-                continue
-            about = Thing(first.args[0])
-            for name, predicate in self.domain.predicates.items():
-                if len(predicate.parameters) != 2 or not self.one_at_a_time(name):
-                    continue
-                means = next(
-                    filter(
-                        None,
-                        (
-                            self._thing(f"{article}{match['means']}", predicate.parameters[1])
-                            for article in ("", "a ")
-                        ),
-                    ),
-                    None,
-                )
-                kind = self.domain.has_type(self.objects[about.name], predicate.parameters[0].types)
-                if means is not None and kind:
-                    used = self._formula(partial(atom_of, name), True, [about, means])
-                    return [used, *orders]
+    def _by_agent(self, text: str) -> list[Formula] | None:
+        """Parse 'rita should open it', 'have rita open it', 'rita, open it'."""
+        words = text.split()
+        if words[0] in _ASKING:
+            for at in range(2, min(len(words), 6)):
+                rest = words[at + 1 :] if words[at] == "to" else words[at:]
+                if rest and rest[0] in self.verbs and self._thing(" ".join(words[1:at])):
+                    return self._agreed(" ".join(rest), " ".join(words[1:at]))
+        match = _OUGHT.search(text)
+        who, order = (text[: match.start()].strip(), text[match.end() :]) if match else ("", "")
+        if who and order.split()[:1] and order.split()[0] in self.verbs and self._thing(who):
+            return self._agreed(order, who)
         return None
 
-    def _imperative(
+    def _agreed(self, order: str, who: str) -> list[Formula] | None:
+        """Parse an order and who or what carries it out."""
+        found = self._by_action(f"{order} with {who}", Repetition())
+        means = self._thing(who) or self._thing(f"a {who}")
+        if found is None and means is not None:
+            found = self._placed(order, means)
+        return found
+
+    # --- the world's actions -------------------------------------------------------------
+
+    def _without_amount(self, text: str) -> str:
+        """Drop 'with water' where the order changes the water anyway: 'fill the tun with water'."""
+        head, _, last = text.rpartition(" with ")
+        amount, _, name = last.partition(" ")
+        if amount.isdecimal() and name:
+            return f"{head} by {amount}"
+        changes = (c for a in self.domain.actions.values() for c in changes_of(a.effect))
+        numbers = (c.fluent.function for c in changes if isinstance(c, NumericEffect))
+        return head if head and last in map(words_of, numbers) else text
+
+    def _by_action(self, text: str, times: Repetition) -> list[Formula] | None:
+        text = self._unhyphened(text)
+        for order in self._imperatives:
+            for pairs in order.arguments(text):
+                for known in order.assignments(pairs, self._fits):
+                    direct = bool(pairs) and not pairs[0][0]
+                    try:
+                        found = self._action(order, known, times, direct=direct)
+                    except NamedTwiceError:
+                        raise
+                    except LanguageError as error:  # another assignment may be meant
+                        self._failure = self._failure or error
+                        continue
+                    if found is not None:
+                        main, *others = known.values() or [""]
+                        self._note(order.verb, main if direct else "", others)
+                        return [found]
+        return None
+
+    def _unhyphened(self, text: str) -> str:
+        for name in self.domain.actions:
+            text = text.replace(name, words_of(name)) if "-" in name else text
+        return text
+
+    def _fits(self, text: str, parameter: TypedName) -> bool:
+        return text == _SUBJECT or self._thing(text, parameter) is not None
+
+    def _participle(self, text: str) -> Property | None:
+        """Parse the participle of an action with its arguments: "fed by bob"."""
+        word, _, rest = text.partition(" ")
+        verb = self._participles.get(word)
+        if verb is None:
+            done, _, who = text.rpartition(" by ")
+            said_, means = self.property(done) if done else None, self._thing(who)
+            return self._by_means(said_, means) if said_ is not None and means else None
+
+        def said(name: str, types: tuple[str, ...]) -> Formula | None:
+            for order in self._imperatives:
+                for pairs in order.arguments(f"{verb} {_SUBJECT} {rest}".strip()):
+                    for known in order.assignments(pairs, self._fits):
+                        made = self._made(order, known, Repetition(), direct=True)
+                        parameter = order.action.parameters[next(iter(known))]
+                        if made is not None and self._is_a(types, parameter):
+                            return made(name, types)
+            return None
+
+        return said
+
+    def _action(
         self, order: Imperative, known: Mapping[int, str], times: Repetition, *, direct: bool
-    ) -> list[Formula] | None:
-        """Return the conditions that an imperative requests, or None if it requests none."""
+    ) -> Formula | None:
+        made = self._made(order, known, times, direct=direct)
+        main = next(iter(known), None)
+        if made is None or main is None:
+            return None if made is None else made("", ())
+        thing = self._thing(known[main], order.action.parameters[main])
+        return None if thing is None else self._of_all(thing, made, deed=True)
+
+    def _made(
+        self, order: Imperative, known: Mapping[int, str], times: Repetition, *, direct: bool
+    ) -> Property | None:
+        """Return the property that an imperative requests of its first argument, or None.
+
+        Args:
+            known: The words for some of the action's parameters, in the order of the words.
+            times: How often, or by how much, a number is to change.
+            direct: Whether the first argument has no preposition.
+        """
         parameters = order.action.parameters
         index = {p.name: i for i, p in enumerate(parameters)}
         asked = self._asked(order, [parameters[n].name for n in known], times)
         if asked is None:
             return None
         effect, positive = asked
-        named = effect.args if isinstance(effect, Atom) else effect.fluent.args
+        named = [
+            index[a] for a in (effect.args if isinstance(effect, Atom) else effect.fluent.args)
+        ]
         main = next(iter(known), None)
-        found = []
-        for one in self._items(known[main], parameters[main]) if main is not None else [""]:
-            things = {n: self._thing(text, parameters[n]) for n, text in known.items()}
-            if main is not None:
-                things[main] = self._thing(one, parameters[main])
-            given = {n: thing for n, thing in things.items() if thing is not None}
-            args = [given.get(index[a]) or self._any(parameters[index[a]]) for a in named]
-            if args and args[0].quantifier and index[named[0]] not in known and not direct:
-                return None  # 'drive to the harbour' does not say which truck
-            plain = [t.name for t in args if not t.quantifier]
-            if len({*plain}) < len(plain):
-                raise LanguageError(
-                    f"{order.verb!r} names {one!r} twice: name two different things"
-                )
-            needs = self._first(order, given, named)
-            if needs is None:
+        things: dict[int, Thing | str] = {}
+        for n in known:
+            thing = self._thing(known[n], parameters[n]) if n != main else None
+            things[n] = thing if thing is not None else _SUBJECT
+        extra = [n for n in known if n not in named and n not in order.origins]
+        occurs = sorted(known) if extra else []
+        absent = [n for n in named if n not in known]
+        for n in absent:
+            things[n] = self._any(parameters[n], positive=positive)
+        first = things[named[0]] if named else ""
+        vague = isinstance(first, Thing) and named[0] in absent and len(first.members) > 1
+        if vague and not direct:
+            return None  # 'drive to the harbour' does not say which truck
+        slots = [*named, *(n for n in occurs if n not in named)]
+        denies = any(isinstance(t, Thing) and t.quantifier == NONE for t in things.values())
+        make = partial(self._effect, order, asked, slots, occurs, times, denies=denies)
+
+        def said(name: str, _: tuple[str, ...]) -> Formula | None:
+            if not self._leaves(order, known, name):
                 return None
-            found += needs
-            if isinstance(effect, NumericEffect):
-                found.append(self._changed(effect, args, times))
-            else:
-                left_out = {n for n, a in enumerate(named) if index[a] not in known}
-                found.append(self._effect(effect, positive, args, left_out))
-                if not positive and len(effect.args) > 1 and self._holds(found[-1]):
-                    raise LanguageError(f"cannot {order.verb} {one!r}: it is not there now")
-                if left_out and positive and self._holds(found[-1]):
+            args = [name if things[n] == _SUBJECT else things[n] for n in slots]
+            formula = self.nested(args, make)
+            if formula is None or name.startswith("?"):
+                return formula
+            holds = self._holds(formula) if not occurs else False
+            if holds and isinstance(effect, Atom):
+                if not positive and len(effect.args) > 1:
+                    raise LanguageError(f"cannot {order.verb} {name!r}: it is not there now")
+                if absent and positive:
                     return None  # 'drive truck1' does not say where to
-        self._mentions += [*list(known.values())[1:], *list(known.values())[:1]]
-        self._last = f"{order.verb} {known[main]}" if direct and main is not None else order.verb
-        return found
+            return formula
+
+        return said
+
+    def _effect(
+        self,
+        order: Imperative,
+        asked: tuple[Atom | NumericEffect, bool],
+        slots: Sequence[int],
+        occurs: Sequence[int],
+        times: Repetition,
+        names: Sequence[str],
+        *,
+        denies: bool,
+    ) -> Formula | None:
+        """Return an effect for arguments `names` in `slots`, and the occurrence with `occurs`."""
+        effect, positive = asked
+        found = dict(zip(slots, names, strict=True))
+        args = effect.args if isinstance(effect, Atom) else effect.fluent.args
+        mine = list(names[: len(args)])
+        if len({*mine}) < len(mine):
+            raise NamedTwiceError(f"{order.verb!r} names {mine[0]!r} twice: name two things")
+        made: Formula | None
+        if isinstance(effect, NumericEffect):
+            made = self._changed(effect, mine, times)
+        else:
+            atom = Atom(effect.predicate, tuple(mine))
+            made = atom if positive or denies else Not(atom)
+        if not occurs or made is None:
+            return made
+        return all_of([made, occurrence(order.action.name, {n: found[n] for n in occurs})])
+
+    def _leaves(self, order: Imperative, known: Mapping[int, str], name: str) -> bool:
+        """Check that the thing is now at the place that an order says it leaves.
+
+        Raises:
+            LanguageError: It is elsewhere.
+        """
+        names = [p.name for p in order.action.parameters]
+        main = next(iter(known), None)
+        args = {names[n]: name if n == main else self.object_of(t) for n, t in known.items()}
+        origins = {names[n] for n in order.origins & {*known}}
+        for atom, made in literals_of(order.action.effect):
+            there = Atom(atom.predicate, tuple(args.get(a) or "?" for a in atom.args))
+            known_all = not any(arg.startswith("?") for arg in there.args)
+            if not made and origins & {*atom.args} and known_all and there not in self.problem.init:
+                raise LanguageError(f"{there.args[0]} is not at {there.args[-1]} now")
+        return True
 
     def _asked(
         self, order: Imperative, names: Sequence[str], times: Repetition
@@ -336,88 +500,150 @@ class FactOrders(FactClauses):
             raise LanguageError(f"hvr cannot repeat {order.verb!r}: the action changes no number")
         return asked
 
-    def _any(self, parameter: TypedName) -> Thing:
-        members = list(self.domain.members(self.objects, parameter.types))
-        return Thing(members[0]) if len(members) == 1 else Thing(parameter.types[0], SOME)
+    def _any(self, parameter: TypedName, *, positive: bool) -> Thing:
+        members = tuple(self._members(*parameter.types))
+        if not positive:
+            return Thing(members, NONE, parameter.types[0])
+        return Thing(members, SOME if len(members) > 1 else "", parameter.types[0])
 
-    def _first(
-        self, order: Imperative, things: Mapping[int, Thing], named: Sequence[str]
-    ) -> list[Formula] | None:
-        """Return the preconditions that relate the remaining arguments to the effect, or None."""
-        parameters = {p.name: p for p in order.action.parameters}
-        names = list(parameters)
-        said = {names[n]: t.name for n, t in things.items() if not t.quantifier}
-        linked = open_ = {names[n] for n in things} - {*named}
-        atoms: list[Atom] = []
-        while more := [a for a in order.needs if a not in atoms and linked & {*a.args}]:
-            atoms += more
-            linked = linked | ({x for a in more for x in a.args if x in parameters} - {*said})
-        used = {x for a in atoms for x in a.args}
-        if not open_ <= used or any(names[n] in used and names[n] not in said for n in things):
-            return None
-        free = [parameters[x] for x in names if x in used and x not in said]
-        ground = [Atom(a.predicate, tuple(said.get(x, x) for x in a.args)) for a in atoms]
-        apart: list[Formula] = [a for a in ground if not {p.name for p in free} & {*a.args}]
-        together = [a for a in ground if a not in apart]
-        if together:
-            apart.append(Exists(tuple(free), all_of(together)))
-        return [need for need in apart if not self._holds(need)]
+    def _changed(
+        self, change: NumericEffect, args: Sequence[str], times: Repetition
+    ) -> Formula | None:
+        """Return the goal for a number: its current value after the requested change.
 
-    def _changed(self, change: NumericEffect, args: Sequence[Thing], times: Repetition) -> Formula:
-        """Return the goal for a number: its current value after the requested change."""
+        Raises:
+            LanguageError: The number has no value now, or the objects are not known.
+        """
         assert isinstance(change.amount, Number)
         amount = change.amount.value
         whole = times.times if times.total else amount * (times.times or 1)
+        fluent = FunctionTerm(change.fluent.function, tuple(args))
+        if any(arg.startswith("?") for arg in args):
+            return None
+        if change.operator == "assign":
+            return Comparison("=", fluent, Number(amount))
+        now = self.problem.numeric_init.get(fluent)
+        if now is None:
+            raise LanguageError(f"the number {fluent} has no value now, so it cannot change")
+        if change.operator == "increase":
+            return Comparison(">=", fluent, Number(now + whole))
+        return Comparison("<=", fluent, Number(now - whole))
 
-        def make(names: Sequence[str]) -> Formula:
-            fluent = FunctionTerm(change.fluent.function, tuple(names))
-            if change.operator == "assign":
-                return Comparison("=", fluent, Number(amount))
-            now = self.problem.numeric_init.get(fluent)
-            if now is None:
-                raise LanguageError(f"the number {fluent} has no value now, so it cannot change")
-            if change.operator == "increase":
-                return Comparison(">=", fluent, Number(now + whole))
-            return Comparison("<=", fluent, Number(now - whole))
+    # --- verbs with a property -----------------------------------------------------------
 
-        def members(thing: Thing) -> Thing:
-            if not thing.quantifier or thing.members is not None:
-                return thing
-            all_ = tuple(self.domain.members(self.objects, (thing.name,)))
-            return Thing(thing.name, thing.quantifier, all_)
-
-        return self._formula(make, True, list(map(members, args)))
-
-    def _effect(
-        self, asked: Atom, positive: bool, args: Sequence[Thing], left_out: Set[int]
-    ) -> Formula:
-        """Return the requested fact; `left_out` are arguments that the imperative leaves out."""
-        make = partial(atom_of, asked.predicate)
-        # 'take red off' denies every place; 'switch a lamp off' is about a lamp that is on.
-        if not positive and left_out:
-            none = [
-                Thing(t.name, NONE) if n in left_out and t.quantifier else t
-                for n, t in enumerate(args)
-            ]
-            return self._formula(make, any(t.quantifier == NONE for t in none), none)
-        new = [self._new(make, args, n, positive) for n in range(len(args))]
-        return self._formula(make, positive, new)
-
-    def _new(
-        self,
-        make: Callable[[Sequence[str]], Formula],
-        args: Sequence[Thing],
-        at: int,
-        positive: bool = True,
-    ) -> Thing:
-        """Restrict 'a block' to the blocks that do not yet satisfy the request, if any."""
-        thing = args[at]
-        if thing.quantifier != SOME or thing.members is not None or thing.count_all or at:
-            return thing
-        members = self.domain.members(self.objects, (thing.name,))
-        left = [
-            m
-            for m in members
-            if not self._holds(self._formula(make, positive, [Thing(m), *args[1:]]))
+    def _as_property(self, text: str) -> list[Formula] | None:
+        """Parse 'bring X to Y', 'make X clear', 'clear X', also with the means: 'with truck1'."""
+        means = [
+            (text[: match.start()] + text[match.end() :], match["means"])
+            for match in _MEANS.finditer(text)
         ]
-        return Thing(thing.name, SOME, tuple(left)) if 0 < len(left) < len(members) else thing
+        found = None
+        for order, how in means if _WITH.search(text) else ():
+            found = found or self._agreed(order, how)
+        found = found or self._placed(text, None)
+        for order, how in means if found is None else ():
+            thing = self._thing(how)
+            if thing is not None and not thing.quantifier and not thing.parts:
+                found = found or self._placed(order, thing)
+        return found
+
+    def _placed(self, text: str, means: Thing | None) -> list[Formula] | None:
+        verb, *words = text.split()
+        for at in range(1, len(words) + 1):
+            thing, rest = " ".join(words[:at]), _ADVERBS.sub("", " ".join(words[at:]))
+            said = self._brought("bring" if means is not None and rest else verb, rest)
+            if said is not None and means is not None:
+                said = self._by_means(said, means)
+            formula = self.stated(thing, said, deed=True) if said is not None else None
+            if formula is not None:
+                self._note(verb, thing, [_last_place(rest)] if rest else [])
+                return [formula]
+        return None
+
+    def _brought(self, verb: str, rest: str) -> Property | None:
+        """Return the property that a verb and the words after its object ask for."""
+        if verb in _GENERIC:
+            if not rest:
+                return None
+            if (away := _AWAY.fullmatch(rest)) is not None:
+                place = self._thing(away["place"])
+                return self._away(place) if place is not None else None
+            return self.property(rest)
+        for form in (*(participles(verb) if verb not in self._own_verbs else ()), verb):
+            found = self.property(f"{form} {rest}".strip())
+            if found is not None:
+                return found
+        return None
+
+    @property
+    def _own_verbs(self) -> set[str]:
+        return {*self._participles.values()}
+
+    def _away(self, place: Thing) -> Property:
+        def said(name: str, types: tuple[str, ...]) -> Formula | None:
+            ways = [self._related(mark, place)(name, types) for mark in ("on", "in", "at")]
+            known = list(dict.fromkeys(way for way in ways if way is not None))
+            if not known:
+                return None
+            if len(known) == 1 and not name.startswith("?") and not self._holds(known[0]):
+                raise LanguageError(f"{name} is not there now")
+            return all_of([Not(one) for one in known])
+
+        return said
+
+    def _by_means(self, said: Property, means: Thing) -> Property:
+        """Return a property that must be brought about by an action with the means."""
+
+        def made(name: str, types: tuple[str, ...]) -> Formula | None:
+            formula = said(name, types)
+            if not isinstance(formula, Atom):
+                return None
+            ways = []
+            for action in self.domain.actions.values():
+                names = [p.name for p in action.parameters]
+                for effect, positive in literals_of(action.effect):
+                    if not positive or effect.predicate != formula.predicate:
+                        continue
+                    pairs = zip(effect.args, formula.args, strict=True)
+                    given = {names.index(a): b for a, b in pairs if a in names}
+                    for n, parameter in enumerate(action.parameters):
+                        if n in given or (fit := self._fitting(means, parameter)) is None:
+                            continue
+                        make = partial(self._occurring, action.name, given, n)
+                        done = self.nested([fit], make)
+                        ways += [done] if done is not None else []
+            if not ways:
+                return None
+            return all_of([formula, ways[0] if len(ways) == 1 else Or(tuple(ways))])
+
+        return made
+
+    @staticmethod
+    def _occurring(
+        action: str, given: Mapping[int, str], slot: int, names: Sequence[str]
+    ) -> Formula | None:
+        return occurrence(action, {**given, slot: names[0]})
+
+    def _verbless(self, text: str) -> list[Formula] | None:
+        """Parse a wish without a verb: 'no ball in the study', 'red on green'."""
+        if (existing := _EXISTS.fullmatch(text)) is not None:
+            text = existing["rest"]
+        words = text.split()
+        for at in range(1, len(words)):
+            rest = " ".join(words[at:])
+            said = self.property(rest) if words[0] not in self.verbs else None
+            formula = self.stated(" ".join(words[:at]), said) if said is not None else None
+            if formula is not None:
+                self._note("put", " ".join(words[:at]), [_last_place(rest)])
+                return [formula]
+        return None
+
+
+_SUBJECT = "\0"
+"""Placeholder for the subject of a property."""
+
+
+def _last_place(text: str) -> str:
+    words = text.split()
+    at = max((n + 1 for n, word in enumerate(words) if word in PREPOSITIONS), default=0)
+    return " ".join(words[at:])

@@ -7,23 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
+from math import comb
 
 from hvr.errors import AmbiguousError, HvrError, LanguageError
 from hvr.execution.deviations import literal_clause
-from hvr.execution.facts.clauses import all_of
 from hvr.execution.facts.constraints import (
     FactWords,
     all_in_words,
     forbidding,
     own_words,
     since,
+    without_fixed,
     without_kept,
     without_prohibitions,
 )
+from hvr.execution.facts.frames import frames_of, plain_text
 from hvr.execution.facts.grammar import GrammarRequests, RequestedProblem, with_constants
+from hvr.execution.facts.occurrences import occurrence_clause, with_occurrences
 from hvr.execution.facts.orders import FactOrders
+from hvr.execution.facts.properties import all_of
 from hvr.execution.facts.things import ALL, NONE, SOME
 from hvr.knowledge.ontology import Ontology
+from hvr.language.function_words import NUMBERS
 from hvr.language.paraphrase import in_order
 from hvr.language.surroundings import wishes
 from hvr.language.temporal import timed_request
@@ -45,7 +50,7 @@ from hvr.pddl import (
     parse_constraint,
     parse_formula,
 )
-from hvr.planning.search.constraints import with_stages
+from hvr.planning.search.constraints import with_stages, with_step_limit
 from hvr.worlds.facts.lexicon import WorldLexicon, words_of
 
 
@@ -67,6 +72,8 @@ def _stages(
 
 def goal_text(formula: Expression, words: WorldLexicon) -> str:
     """Return a goal in words; parts without a wording are PDDL."""
+    if counted := _count_text(formula, words):
+        return counted
     match formula:
         case And(operands) if operands:
             return " and ".join(goal_text(one, words) for one in operands)
@@ -76,6 +83,8 @@ def goal_text(formula: Expression, words: WorldLexicon) -> str:
             return _quantified(ALL, variable, body, words) or str(formula)
         case Exists((variable,), body):
             return _quantified(SOME, variable, body, words) or str(formula)
+        case Atom() if said := occurrence_clause(formula, words):
+            return said
         case Atom() | Not(Atom()) | Comparison() | Not(Comparison()):
             return literal_clause(formula, words.wording)
         case Or(operands) if operands:
@@ -85,6 +94,39 @@ def goal_text(formula: Expression, words: WorldLexicon) -> str:
         case Not(operand):
             return f"it is not so that {goal_text(operand, words)}"
     return str(formula)
+
+
+def _count_text(formula: Expression, words: WorldLexicon) -> str:
+    """Return 'at least 2 of a, b and c are clear' for a disjunction of all pairs, else ""."""
+    match formula:
+        case Or(operands) if len(operands) > 1 and isinstance(operands[0], And):
+            how, size = "at least {} of", len(operands[0].operands)
+        case And(denials) if denials and all(isinstance(o, Not) for o in denials):
+            operands = tuple(o.operand for o in denials if isinstance(o, Not))
+            size = len(operands[0].operands) if isinstance(operands[0], And) else 1
+            how = "at most {} of"
+        case Not(And(both) as whole):
+            how, size, operands = "at most {} of", len(both), (whole,)
+        case And((*_, Not()) as operands):
+            at = next(n for n, o in enumerate(operands) if isinstance(o, Not))
+            most = _count_text(And(operands[at:]), words) if at else ""
+            return f"{goal_text(And(operands[:at]), words)} and {most}" if most else ""
+        case _:
+            return ""
+    groups = [set(o.operands) if isinstance(o, And) else {o} for o in operands]
+    ones = sorted({one for group in groups for one in group}, key=str)
+    atoms = [one for one in ones if isinstance(one, Atom)]
+    every = len(atoms) == len(ones) > 1 and size > 1 and comb(len(ones), size) == len(operands)
+    if not every or any(len(group) != size for group in groups):
+        return ""
+    columns = list(zip(*(atom.args for atom in atoms), strict=False))
+    differ = [n for n, column in enumerate(columns) if len({*column}) > 1]
+    if len({a.predicate for a in atoms}) > 1 or len(differ) != 1:
+        return ""
+    *names, last = columns[differ[0]]
+    listed = f"{how.format(size - how.startswith('at most'))} {', '.join(names)} and {last}"
+    args = tuple(listed if n == differ[0] else a for n, a in enumerate(atoms[0].args))
+    return literal_clause(Atom(atoms[0].predicate, args), words.wording)
 
 
 def _quantified(quantifier: str, variable: TypedName, body: Expression, words: WorldLexicon) -> str:
@@ -128,7 +170,12 @@ def problem_for(
 def _inside(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon, refusal: LanguageError
 ) -> RequestedProblem:
-    """Read the order inside a request that cannot be read as a whole, or raise `refusal`."""
+    """Read the wish inside a request that is not read as a whole.
+
+    Raises:
+        AmbiguousError: It is uncertain whether the request asks for the wish.
+        LanguageError: There is no wish that can be read: `refusal`.
+    """
     orders = FactOrders(domain, problem, words)
 
     def reads(part: str) -> bool:
@@ -146,30 +193,43 @@ def _inside(
             continue
         if not wish.sure:
             raise AmbiguousError((posed.said,)) from refusal
-        if any(_may_be_goal(aside, problem, words) for aside in wish.asides):
+        if any(_may_be_goal(aside, domain, problem, words) for aside in wish.asides):
             continue
         notes = tuple(f"hvr ignores {aside!r}" for aside in wish.asides)
         return replace(posed, notes=(*posed.notes, *notes))
     raise refusal
 
 
+_BOUNDS = frozenset("at least most exactly only more fewer less than never not no without".split())
 _PLAIN = frozenset({"a", "be", "it", "is", "not", "the"})
 
 
-def _may_be_goal(aside: str, problem: Problem, words: WorldLexicon) -> bool:
-    """Return whether a phrase names an object or type, and a part of a fact of the world."""
+def _may_be_goal(aside: str, domain: Domain, problem: Problem, words: WorldLexicon) -> bool:
+    """Return whether a phrase names a thing of the world and a part of a fact about things.
+
+    One such phrase is 'every other block is on the table'.
+    """
     said = {word for token in aside.split() for word in (token, token.removesuffix("s"))}
     nouns = {n for nouns in words.types.values() for noun in nouns for n in noun.split()}
     nouns |= {n for thing in problem.objects for n in words_of(thing.name).lower().split()}
+    nouns |= {n for f in frames_of(domain, words) for n in str(f.subject).split()}
     clauses = [wording.true.text for wording in words.wording.predicates.values()]
     facts = {word for clause in clauses for word in clause.split()} - _PLAIN - nouns
-    return bool(said & nouns and said & facts)
+    return bool(said & nouns and said & facts) or bool(said & _BOUNDS)
 
 
 def _problem_for(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon, ontology: Ontology | None
 ) -> RequestedProblem:
     verbs = ontology is not None
+    if not text.lstrip().startswith("(") and (limited := _LIMIT.fullmatch(plain_text(text))):
+        rest = " ".join(
+            filter(None, (limited["before"].strip(" ,;"), limited["after"].strip(" ,;")))
+        )
+        posed = _problem_for(rest, domain, problem, words, ontology)
+        number = NUMBERS.get(limited["number"]) or int(limited["number"])
+        limits = with_step_limit(posed.domain, posed.problem, number)
+        return RequestedProblem(*limits, f"{posed.said}; in at most {number} steps", posed.notes)
     if not verbs and (decided := _decided(text, domain, problem, words)) is not None:
         rest, note = decided
         if not rest:
@@ -192,6 +252,12 @@ def _problem_for(
     return RequestedProblem(domain, problem, said)
 
 
+_LIMIT = re.compile(
+    r"(?P<before>.*?),? ?\b(?:in|with|within|using|taking) "
+    r"(?:(?:at most|no more than|up to|a maximum of|not more than) )?"
+    rf"(?P<number>\d{{1,3}}|{'|'.join(NUMBERS)}) "
+    r"(?:steps?|moves?|actions?)(?: or (?:less|fewer))?(?P<after>.*)"
+)
 _IF = re.compile(
     r"(?P<before>.*?)(?:^|[.;,] (?:and |but |then )?)(?P<word>if|unless|in case) (?P<rest>.+)"
 )
@@ -234,13 +300,14 @@ def _restricted(
         return None
     reader = FactOrders(domain, problem, words)
     facts = FactWords(reader, domain, problem)
-    rest, deeds, things = without_prohibitions(text.strip(), reader.verbs)
+    rest, fixed = without_fixed(plain_text(text), reader)
+    rest, deeds, things = without_prohibitions(rest, reader.verbs)
     rest, kept = without_kept(rest, facts)
-    if not (deeds or things or kept):
+    if not (deeds or things or kept or fixed):
         return None
     if not rest:
         raise LanguageError("the request only forbids or keeps something: say what to do")
-    constraints = [*forbidding(facts, domain, problem, deeds, things)]
+    constraints = [*fixed, *forbidding(facts, domain, problem, deeds, things)]
     constraints += [
         parse_constraint(f"(always {state})", domain, problem.objects) for state in kept
     ]
@@ -307,6 +374,7 @@ def _in_stages(
     domain: Domain, problem: Problem, stages: Sequence[Formula]
 ) -> tuple[Domain, Problem]:
     # Each stage holds at some time before the next one does.
+    domain = with_occurrences(domain, stages)
     problem = problem.replace(goal=stages[-1])
     earlier = [And((one, Not(later))) for one, later in pairwise(stages)]
     if not earlier:

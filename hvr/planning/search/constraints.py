@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import PlannerError
@@ -12,6 +13,7 @@ from hvr.pddl import (
     Domain,
     Formula,
     GroundAction,
+    Not,
     Predicate,
     Problem,
     Task,
@@ -274,6 +276,24 @@ def _writes(operator: Operator) -> int:
 
 
 # Stages -------------------------------------------------------------------------------------------
+
+
+def with_step_limit(domain: Domain, problem: Problem, most: int) -> tuple[Domain, Problem]:
+    """Extend a domain and a problem: a plan may have at most a number of actions."""
+    marks = [Atom(f"taken-{number}") for number in range(most + 1)]
+    counts = tuple(When(now, And((Not(now), after))) for now, after in pairwise(marks))
+    actions = {
+        name: schema.replace(
+            precondition=And((schema.precondition, Not(marks[-1]))),
+            effect=And((schema.effect, *counts)),
+        )
+        for name, schema in domain.actions.items()
+    }
+    predicates = {mark.predicate: Predicate(mark.predicate) for mark in marks}
+    return (
+        domain.replace(actions=actions, predicates={**domain.predicates, **predicates}),
+        problem.replace(init=frozenset({*problem.init, marks[0]})),
+    )
 
 
 def with_stages(

@@ -106,6 +106,9 @@ def derived_clauses(predicate: Predicate) -> tuple[str, str]:
     if not places:
         return _clauses_without_arguments(words.split(" "))
     first, *others = places
+    kind, _, place = words.rpartition(" ")
+    if len(others) == 1 and place in _PLACES and kind in predicate.parameters[0].types:
+        return f"{first} is {place} {others[0]}", f"{first} is not {place} {others[0]}"
     if not others and words.endswith("ing"):
         return _participle_clauses(words, first)
     after = f" {' and '.join(others)}" if others else ""

@@ -285,7 +285,8 @@ NUMBERS_TASK = """
 NUMERIC_GOALS = [
     ("the battery level of r1 is at least 5", "(>= (battery-level r1) 5)"),
     ("r1's battery level is at least 5.5", "(>= (battery-level r1) 5.5)"),
-    ("battery level of robot r 1 is not less than 5", None),
+    ("battery level of robot r 1 is not less than 5", "(not (< (battery-level r1) 5))"),
+    ("battery level of robot r 3 is less than 5", None),
     ("the battery level of r 1 is 5 and trips is below 3",
      "(and (= (battery-level r1) 5) (< (trips) 3))"),
     ("trips <= 3", "(<= (trips) 3)"),
