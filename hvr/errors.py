@@ -42,7 +42,8 @@ HvrError                             2  root: catch this to catch everything bel
 │   └── UnachievableError            2  the request of a sentence makes no sense
 ├── ImpossibleGoalError              1  the goal is understood but unreachable
 │   ├── MissingObjectError           1  the scene lacks an object
-│   └── AlreadyThereError            1  everything to move is in place already
+│   ├── AlreadyThereError            1  everything to move is in place already
+│   └── LackingError                 1  an object cannot be used as requested
 ├── PlannerError                     4  a planner failed or timed out (2: it is not installed)
 │   ├── InvalidPlanError             1  a policy wrote an invalid plan
 │   └── TooManyDisjunctsError        4  a condition is too large  [hvr.planning.search.ground]
@@ -228,6 +229,10 @@ class ImpossibleGoalError(HvrError):
 
 class AlreadyThereError(ImpossibleGoalError):
     """A request only moves objects that are already in place."""
+
+
+class LackingError(ImpossibleGoalError):
+    """An object of the request lacks the affordance that the request needs."""
 
 
 class MissingObjectError(ImpossibleGoalError):

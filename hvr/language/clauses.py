@@ -28,6 +28,7 @@ from hvr.language.negation import (
 from hvr.language.noun_phrases import (
     absolute,
     group_with,
+    read_accomplished,
     read_adjunct,
     read_adjuncts,
     read_group,
@@ -426,7 +427,8 @@ def _after(cursor: Cursor, before: list[Clause]) -> list[Clause]:
         return insert_before_last(_as_before(read_clause(cursor), before), before)
     # 'wash the mug and dry it after you open the window and light a candle': a whole sentence
     # follows, and comes before the whole sentence that precedes it.
-    early = read_clause(cursor)
+    done = read_accomplished(cursor)
+    early = [Clause(None, (done,))] if done else read_clause(cursor)
     while cursor.function("and"):
         cursor.take("and")
         early += read_clause(cursor)

@@ -1,12 +1,11 @@
 """Conditions in requests: 'if the mug is dirty, wash it, otherwise put it away'.
 
-If hvr knows whether the condition holds, it decides at once, with a note. Otherwise, the goal has
-two branches, and an observation decides. hvr does not wait for events, so the condition of 'when'
-must already hold.
+If hvr knows whether a condition holds, it decides at once, with a note. Otherwise, the goal has two
+branches, and an observation decides. hvr does not wait for events, so the condition of 'when' must
+already hold, or the clauses before it must bring it about.
 
-    request     := sentence (. sentence)*
-    sentence    := before? IF condition (, | then) clauses (otherwise clauses)?
-                 | before? clause IF condition (otherwise clauses)?
+`hvr.language.conditions` splits the request, `hvr.language.assertions` reads the conditions, and
+the reader of all requests reads the clauses.
 """
 
 from __future__ import annotations
@@ -14,79 +13,59 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from hvr.errors import AmbiguousError, HvrError, ImpossibleGoalError, LanguageError
+from hvr.errors import AmbiguousError, HvrError, ImpossibleGoalError, LackingError, LanguageError
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.language.cursor import PAUSES, STOPS, Cursor
+from hvr.language.antecedents import Antecedent, Antecedents, mentions
+from hvr.language.assertions import only, read_statement
+from hvr.language.conditions import Conditional, Part, conditional_parts
+from hvr.language.cursor import STOPS, Cursor
 from hvr.language.dialogue import DialogueMemory, Rewriter
 from hvr.language.goal_builder import Contingency, Goal, Stage
 from hvr.language.grammar import Reader
 from hvr.language.lexicon import tokenize
+from hvr.language.modifiers import read_adjectives
 from hvr.language.negation import prohibits
 from hvr.language.paraphrase import NOTHING_LEFT
 from hvr.language.phrases import PhraseReader
 from hvr.language.spelling import corrections
-from hvr.language.statements import SceneStatement, SceneView, StatementJudge, read_statement
+from hvr.language.truth import SceneStatement, SceneView, Statement, StatementJudge
 from hvr.values import Value
-
-_IF = {
-    "if": False,
-    "unless": True,
-    "in case": False,
-    "when": False,
-    "provided that": False,
-    "only if": False,
-}
-"""Words before a condition, with whether they negate it."""
-
-_EVENTS = frozenset({"when"})
-_ELSE = (("otherwise",), ("or", "else"), ("else",), ("if", "not"))
-_SUBJECT = 2
-"""Number of words at the beginning of a condition in which a pronoun is the subject."""
 
 _OWN = re.compile(r"if (.+?), then: (.+?); otherwise: (.+)", re.IGNORECASE)
 """hvr's paraphrase of a goal with two branches."""
 
-_CHECKED = re.compile(
-    r"\b(?:check|see|look|find out|verify|make sure) (?:if|whether|that) ([^,.;]+)[,.;]\s*(?:and )?"
-    r"if (so|not|(?:it|they) (?:isn't|aren't|is not|are not)|(?:it|they) (?:is|are|does|do))\b,?",
-    re.IGNORECASE,
-)
-_ASKED = re.compile(
-    r"^(is|are) (there )?([^?]+)\? *(?:and )?if (so|yes|not|no|(?:it|they) (?:is|are)),?",
-    re.IGNORECASE,
-)
-"""A check and the condition on its result: 'check whether the fridge is open; if not, …'."""
-
 _NOTHING = re.compile(
-    r"(?:just )?(?:(?:leave|let) (?:it|them|that)(?: (?:alone|be|as it is|as they are|where it is"
-    r"|there))?|(?:do|change) nothing|do not do anything|don't (?:do anything|bother)"
-    r"|skip (?:it|that)|forget (?:about )?(?:it|that))"
+    r"(?:then )?(?:please |just |simply )*(?:(?:leave|let) (?:it|them|that|everything|the \w+)"
+    r"(?: (?:alone|be|as it is|as they are|where it is|where they are|there|in there|inside))?|"
+    r"(?:do|change) nothing|nothing|do not do anything|don't (?:do anything|bother)|don't|do not|"
+    r"skip (?:it|that)|forget (?:about )?(?:it|that)|never mind)(?: else)?"
 )
 """Branches that ask for nothing."""
 
-_AGAIN = re.compile(r"^(if|unless) (?:it|they)(?:'s|'re| is| are)\b")
-_THERE = re.compile(r"(?<=\w) there\b(?! (?:is|are))", re.IGNORECASE)
-_PLACE = re.compile(r".* (in|on|into|onto) ((?:the|a|an|my) [^,.;]+)", re.IGNORECASE)
-
-_LINKS = frozenset({"and", "then", "but", ",", "also"})
-_PRONOUNS = frozenset({"it", "they", "them", "that", "this"})
+_SOMETHING = re.compile(r"\b(?:any|some|no)thing\b")
+_REFERS = re.compile(r"\b(?:it|them|one|that)\b")
+_ASKING = frozenset("is are was were isn't aren't does do has have did".split())
+_PRONOUN = re.compile(r"^(?:it|they|all of them|both of them)\b")
 
 
-class Conditional(Value):
-    """A request with a condition, in words.
+class _Said(Value):
+    """What a request has asked for so far.
 
     Args:
-        word: The word that introduces the condition, such as 'if' or 'unless'.
-        before, after: Clauses that do not depend on the condition.
-        then, otherwise: Clauses to carry out if the condition holds, and if not.
+        clauses: Clauses to carry out, without open pronouns.
+        near: Noun phrases of the last condition, most prominent first.
+        mentions: Noun phrases of the clauses, most prominent first.
+        notes: Decisions about conditions.
+        unread: Words of conditions that the goal does not cover.
+        model: The clause whose words an elliptical alternative repeats.
     """
 
-    word: str
-    condition: str
-    then: str
-    otherwise: str = ""
-    before: str = ""
-    after: str = ""
+    clauses: tuple[str, ...] = ()
+    near: tuple[Antecedent, ...] = ()
+    mentions: tuple[Antecedent, ...] = ()
+    notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    model: str = ""
 
 
 def conditional_goals(
@@ -100,92 +79,326 @@ def conditional_goals(
     Raises:
         LanguageError: The condition was not understood or requires waiting.
     """
-    found = _split(request, reader, inventory)
-    if found is None:
-        return None
-    view = SceneView(inventory, inventory.unseen)
-    judge = StatementJudge(reader, view)
-    condition = standing_alone(found.condition, found.then, reader, inventory)
-    if condition == found.condition:  # 'open the microwave, and if there is something in it, …'
-        condition = standing_alone(condition, found.before, reader, inventory)
-    condition = _THERE.sub(lambda _: f" {_place_in(found.then)}", condition)
-    statement = read_statement(condition, reader, view)
-    truth = judge.truth(statement)
-    denied = _IF[found.word]
-    if truth is None:
-        return (_contingent(found, statement, judge, denied=denied),)
-    if found.word in _EVENTS and not truth:
-        raise LanguageError(
-            f"hvr does not wait for events, and '{condition}' is false now: say 'if', or "
-            "what to do first"
+    conditions = _Conditions(reader, inventory, request)
+    if own := _OWN.fullmatch(request.strip()):
+        parts: tuple[Part, ...] | None = (
+            Conditional(own[1].strip().lower(), then=(own[2],), otherwise=(own[3],)),
         )
-    chosen = found.then if truth is not denied else found.otherwise
-    note = f"{condition}: {'yes' if truth else 'no'}"
-    left_out = found.otherwise if truth is not denied else found.then
-    note += f", so hvr leaves out {left_out!r}" if left_out else ""
-    goals = _goals(found, chosen, statement, truth, judge)
-    return tuple(goal.replace(notes=(note, *goal.notes)) for goal in goals)
+    else:
+        parts = conditional_parts(request, conditions)
+    return None if parts is None else conditions.goals(parts, _Said())
 
 
-def _contingent(
-    found: Conditional, statement: SceneStatement, judge: StatementJudge, *, denied: bool
-) -> Goal:
-    yes, no = (found.otherwise, found.then) if denied else (found.then, found.otherwise)
-    goals = []
-    for text, truth in ((yes, True), (no, False)):
-        read = _goals(found, text, statement, truth, judge)
-        if len(read) > 1:
-            raise AmbiguousError(tuple("; then ".join(goal.paraphrase) for goal in read))
-        goals.append(read[0])
-    then, otherwise = goals
-    looks = judge.looks(statement)
-    if not looks:
-        raise LanguageError(f"hvr cannot find out whether {found.condition}")
-    places = " or ".join(judge.called(place) for place in looks[:3])
-    places += f" or {len(looks) - 3} more" if len(looks) > 3 else ""
-    said = ["; then ".join(goal.paraphrase) for goal in goals]
-    note = f"it is not known whether {found.condition}: hvr looks into {places} first"
-    either = f"(or {then.stages[-1].wanted} {otherwise.stages[-1].wanted})"
-    return Goal(
-        (Stage(either),),
-        (note, *dict.fromkeys((*then.notes, *otherwise.notes))),
-        tuple(dict.fromkeys((*then.unread, *otherwise.unread))),
-        (f"if {found.condition}, then: {said[0]}; otherwise: {said[1]}",),
-        contingency=Contingency(found.condition, statement, looks, then, otherwise),
-    )
+class _Conditions:
+    """Reads the parts of a request, and decides its conditions as far as they are known."""
+
+    def __init__(self, reader: Reader, inventory: Inventory, request: str) -> None:
+        self.reader = reader
+        self.inventory = inventory
+        self._request = request
+        self._view = SceneView(inventory, inventory.unseen)
+        self._judge = StatementJudge(reader, self._view)
+        self._spelt: tuple[str, ...] = ()
+        self._refused: dict[tuple[str, ...], str] = {}
+
+    # --- the interface for `conditions` --------------------------------------------------
+
+    def tokens(self, request: str) -> tuple[str, ...]:
+        said = self._uncontracted(tokenize(request))
+        (spelt, *_) = corrections(said, self.reader.lexicon)
+        self._spelt = spelt.notes
+        return spelt.tokens
+
+    def _uncontracted(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
+        """Read 'the mug's dirty' as 'the mug is dirty', unlike 'the desk's drawer'."""
+        words: list[str] = []
+        for at, token in enumerate(tokens):
+            cursor = Cursor("", tokens, self.reader.lexicon)
+            cursor.at = at + 1
+            owned = cursor.starts_thing() and (read_adjectives(cursor) or True) and cursor.named()
+            base = token.removesuffix("'s")
+            known = base != token and base in self.reader.lexicon.parts
+            words += [base, "is"] if known and not owned else [token]
+        return tuple(words)
+
+    def starts(self, tokens: Sequence[str]) -> bool:
+        cursor = Cursor(" ".join(tokens), tuple(tokens), self.reader.lexicon)
+        passed = cursor.function("filler", "first")
+        while passed and not cursor.verb() and not cursor.named():
+            cursor.at += passed.length
+            passed = cursor.function("filler", "first")
+        at = cursor.at
+        if cursor.verb(at) or cursor.split_verb(at) or cursor.last_verb(at):
+            return True
+        asks = cursor.function("goal", "ensure", "maintain", "light", at=at)
+        return asks is not None and cursor.word(at) != "there"
+
+    def refusal(self, tokens: Sequence[str]) -> str:
+        words = tuple(tokens)
+        if words not in self._refused:
+            anything = [(name,) for name in self.inventory.classes]
+            try:
+                read_statement(" ".join(words), self.reader, self._view, anything)
+                self._refused[words] = ""
+            except HvrError as error:
+                self._refused[words] = str(error) or "it is not a statement"
+        return self._refused[words]
+
+    # --- goals ---------------------------------------------------------------------------
+
+    def goals(self, parts: Sequence[Part], said: _Said) -> tuple[Goal, ...]:
+        """Return the goals of parts of a request after the clauses that were read before."""
+        for number, part in enumerate(parts):
+            if isinstance(part, Conditional):
+                return self._decided(part, tuple(parts[number + 1 :]), said)
+            if not _is_idle(part):
+                said = self._and_clause(part, said)
+        return self._read(said)
+
+    def _read(self, said: _Said) -> tuple[Goal, ...]:
+        whole = ". ".join(said.clauses)
+        if not whole or _only_forbids(whole, self.reader):  # doing nothing violates no prohibition
+            goals: tuple[Goal, ...] = (Goal((Stage("(and)"),), paraphrase=(NOTHING_LEFT,)),)
+        else:
+            goals = self.reader.goals(whole, self.inventory)
+        notes = (*self._spelt, *said.notes)
+        return tuple(
+            goal.replace(notes=(*notes, *goal.notes), unread=(*said.unread, *goal.unread))
+            for goal in goals
+        )
+
+    def _decided(self, part: Conditional, rest: tuple[Part, ...], said: _Said) -> tuple[Goal, ...]:
+        statement, part, said = self._statement(part, said)
+        if (shared := self._shared_out(part, statement)) is not None:
+            return self.goals((*shared, *rest), said)
+        truth = self._judge.truth(statement)
+        if truth is None:
+            return (self._contingent(part, statement, rest, said),)
+        chosen, left = part.then, part.otherwise
+        if truth is part.denied:
+            chosen, left = left, chosen
+        if part.event and not truth and not part.denied:
+            if not said.clauses:
+                raise LanguageError(
+                    f"hvr does not wait for events, and '{part.condition}' is false now: say "
+                    "'if', or what to do first"
+                )
+            after = part.then[0] if isinstance(part.then[0], str) else ""
+            return self.goals((f"then {after}", *part.then[1:], *rest), said)
+        note = f"{self._called(part, statement)}: {'yes' if truth else 'no'}"
+        note += f", so hvr leaves out {_flat(left)!r}" if left else ""
+        said = said.replace(notes=(*said.notes, note))
+        return self.goals((*chosen, *rest), self._in_branch(part, statement, truth, said))
+
+    def _contingent(
+        self, part: Conditional, statement: Statement, rest: tuple[Part, ...], said: _Said
+    ) -> Goal:
+        looks = self._judge.looks(statement)
+        condition = self._called(part, statement)
+        if not looks:
+            raise LanguageError(f"hvr cannot find out whether {condition}")
+        goals = []
+        for truth in (True, False):
+            chosen = part.otherwise if truth is part.denied else part.then
+            branch = self._in_branch(part, statement, truth, said.replace(notes=()))
+            clauses = tuple(p for p in chosen if isinstance(p, Conditional) or not _is_idle(p))
+            found = any(truth is (p.positive is not p.denied) for p in statement.parts)
+            unknown = found and self._is_open(part, statement)
+            goals.append(self._branch((*clauses, *rest), branch, unknown=unknown))
+        then, otherwise = goals
+        if then.deferred and otherwise.deferred:
+            raise ImpossibleGoalError(then.deferred)
+        places = " or ".join(self._judge.called(place) for place in looks[:3])
+        places += f" or {len(looks) - 3} more" if len(looks) > 3 else ""
+        words = ["; then ".join(goal.paraphrase) for goal in goals]
+        note = f"it is not known whether {condition}: hvr looks into {places} first"
+        either = f"(or {then.stages[-1].wanted} {otherwise.stages[-1].wanted})"
+        return Goal(
+            (Stage(either),),
+            tuple(dict.fromkeys((*said.notes, note, *then.notes, *otherwise.notes))),
+            tuple(dict.fromkeys((*then.unread, *otherwise.unread))),
+            (f"if {condition}, then: {words[0]}; otherwise: {words[1]}",),
+            contingency=Contingency(condition, statement, looks, then, otherwise, self._request),
+        )
+
+    def _branch(self, parts: Sequence[Part], said: _Said, *, unknown: bool) -> Goal:
+        """Return the goal of a branch, which may be known only after the look.
+
+        Args:
+            unknown: Whether the condition is about things that the robot has not seen yet.
+        """
+        refers = unknown and _REFERS.search(_flat(parts))
+        why = "what is there is not known yet" if refers else ""
+        if not why:
+            try:
+                read = self.goals(parts, said)
+            except ImpossibleGoalError as error:
+                why = str(error)
+            else:
+                if len(read) > 1:
+                    raise AmbiguousError(tuple("; then ".join(g.paraphrase) for g in read))
+                return read[0]
+        return Goal((Stage("(and)"),), paraphrase=(f"{_flat(parts)!r} ({why})",), deferred=why)
+
+    # --- clauses -------------------------------------------------------------------------
+
+    def _and_clause(self, clause: str, said: _Said) -> _Said:
+        """Add a clause with its pronouns replaced by the objects that they mean."""
+        text = self._resolved(clause, said)
+        named = mentions(text, self.reader, self.inventory)
+        return said.replace(clauses=(*said.clauses, text), mentions=(*named, *said.mentions))
+
+    def _resolved(self, clause: str, said: _Said) -> str:
+        follows = bool(said.clauses)
+        antecedents = Antecedents(
+            self.reader, self.inventory, said.near, said.mentions, follows=follows
+        )
+        first = clause
+        for version in self._versions(clause, antecedents, said.model):
+            first = version if first == clause else first
+            try:
+                self.reader.goals(". ".join((*said.clauses, version)), self.inventory)
+            except (AmbiguousError, ImpossibleGoalError) as error:
+                if isinstance(error, LackingError):  # 'if it holds an apple, open it'
+                    continue
+            except LanguageError:
+                continue
+            return version
+        return first
+
+    def _versions(self, clause: str, antecedents: Antecedents, model: str) -> Iterator[str]:
+        if model and not self.starts(tokenize(clause)):  # '… else on the table'
+            memory = DialogueMemory(request=model)
+            rewriter = Rewriter(self.reader, self.inventory, memory)
+            yield from (text for text in rewriter.requests(clause) if isinstance(text, str))
+        if model and (completed := self._like(clause, model)):
+            yield from antecedents.versions(completed)
+        yield from antecedents.versions(clause)
+
+    def _like(self, clause: str, model: str) -> str:
+        """Return 'bring the potato' with the place of 'bring it to the table', or ''."""
+        rewriter = PhraseReader(self.reader, self.inventory)
+        (tokens, own), (words, spans) = rewriter.spans(clause), rewriter.spans(model)
+        place = next((s.preposition for s in spans if s.preposition < s.start), 0)
+        alone = len(own) == 1 and (own[0].start, own[0].end) == (1, len(tokens))
+        return (
+            f"{clause} {' '.join(words[place:])}"
+            if alone and place and tokens[:1] == words[:1]
+            else ""
+        )
+
+    # --- conditions ----------------------------------------------------------------------
+
+    def _statement(self, part: Conditional, said: _Said) -> tuple[Statement, Conditional, _Said]:
+        """Read a condition, whose pronouns refer to the clauses around it."""
+        around = mentions(f"{part.scope}. {_flat(part.then)}", self.reader, self.inventory)
+        said_before = (*said.mentions, *said.near)
+        before = (*around, *said_before) if part.trailing else (*said_before, *around)
+        names = [mention.names for mention in before]
+        unread: list[str] = []
+        text = part.condition
+        statement = read_statement(text, self.reader, self._view, names, unread)
+        if part.scope and any(one.predicate is None for one in statement.parts):
+            text = f"{text} {part.scope}"
+            statement = read_statement(text, self.reader, self._view, names)
+        notes = tuple(f"hvr ignores {phrase!r}" for phrase in unread)
+        said = said.replace(notes=(*said.notes, *notes), unread=(*said.unread, *unread))
+        return statement, part.replace(condition=text), said
+
+    def _called(self, part: Conditional, statement: Statement) -> str:
+        """Return a condition in words, with the object that a pronoun means."""
+        said = re.sub(r"^(.+?) be\b", r"\1 is", part.condition)
+        if said.split()[0] in _ASKING:  # 'is the mug dirty?'
+            asked, *words = said.split()
+            spans = PhraseReader(self.reader, self.inventory).spans(said)[1]
+            at = 1 if words[0] == "there" or not spans else spans[0].end - 1
+            said = " ".join((*words[:at], asked, *words[at:]))
+        if statement.mentioned and _PRONOUN.match(said):
+            said = _PRONOUN.sub(self._judge.called(statement.mentioned[0]), said)
+        return said
+
+    def _in_branch(
+        self, part: Conditional, statement: Statement, truth: bool, said: _Said
+    ) -> _Said:
+        """Add what a condition mentions, as far as it agrees with the branch for its truth."""
+        named = mentions(f"{part.condition} {part.scope}", self.reader, self.inventory)
+        found: list[Antecedent] = []
+        for mention in named or (Antecedent(statement.mentioned),):
+            agree = tuple(n for n in mention.names if self._agrees(n, statement, truth))
+            found.append(mention.replace(names=agree))
+        # Of 'the mug or the cup is dirty', 'it' means the one that is.
+        found = [m for m in found if m.names] or list(named)
+        other: tuple[Antecedent, ...] = ()
+        model = ""
+        if truth is part.denied or not part.then:
+            other = mentions(_flat(part.then), self.reader, self.inventory)
+            model = _flat(part.then[-1:])
+        things = tuple(self._found(statement)) if _SOMETHING.search(part.condition) else ()
+        whole = (Antecedent(things, whole=True),) if things else ()
+        return said.replace(near=(*whole, *found, *other), model=model)
+
+    def _is_open(self, part: Conditional, statement: Statement) -> bool:
+        """Return whether only a look can tell which thing makes a condition true."""
+        if _SOMETHING.search(part.condition):
+            return True
+        named = [m.names for m in mentions(part.condition, self.reader, self.inventory)]
+        return any(
+            sum(not set(names).isdisjoint(one.things) for names in named) > 1
+            for one in statement.parts
+            if not (one.every or one.denied)
+        )
+
+    def _found(self, statement: Statement) -> Iterator[str]:
+        """Yield the objects that 'something' means, as far as they are known."""
+        for part in statement.parts:
+            for name in part.things:
+                inside = part.predicate and any(a.kind == "with" for a in part.predicate.adjuncts)
+                if self._judge.truth(only(part.replace(denied=False, least=1), name)):
+                    yield from self.inventory.contents.get(name, ()) if inside else (name,)
+
+    def _agrees(self, name: str, statement: Statement, truth: bool) -> bool:
+        for part in statement.parts:
+            if name in part.things and not part.every:
+                holds = self._judge.truth(only(part.replace(least=1, most=None), name))
+                if holds is not None and holds is not truth:
+                    return False
+        return True
+
+    def _shared_out(self, part: Conditional, statement: Statement) -> tuple[Part, ...] | None:
+        """Apply a condition behind a clause to each object: 'wash every mug if it is dirty'.
+
+        The result is None if the clause is not about each of several objects, or if hvr does not
+        know of some whether the condition holds for them.
+        """
+        clause = _flat(part.then)
+        if not (part.trailing and _PRONOUN.match(part.condition)):
+            return None
+        if not isinstance(statement, SceneStatement) or len(part.then) > 1:
+            return None
+        tokens, spans = PhraseReader(self.reader, self.inventory).spans(clause)
+        for span in spans[:1]:
+            determiner = span.thing.determiner
+            plural = determiner.definite and any(noun.plural for noun in span.thing.nouns)
+            if not (plural or determiner.count == 0):
+                continue
+            names = self._judge.things(span.thing)
+            values = {n: self._judge.truth(only(statement, n)) for n in names}
+            if len(names) < 2 or None in values.values():
+                return None
+            chosen = [n for n, truth in values.items() if truth is not part.denied]
+            words = (*tokens[: span.start], " and ".join(chosen), *tokens[span.end :])
+            return (" ".join(words),) if chosen else part.otherwise
+        return None
 
 
-def _goals(
-    found: Conditional, text: str, statement: SceneStatement, truth: bool, judge: StatementJudge
-) -> tuple[Goal, ...]:
-    reader, inventory = judge.reader, judge.inventory
-    refusal: HvrError | None = None
-    subject = " and ".join(statement.mentioned)
-    verb = "are" if len(statement.mentioned) > 1 else "is"
-    after = _AGAIN.sub(rf"\1 {subject} {verb}", found.after) if subject else found.after
-    places = _places(f"{found.then}. {found.condition}", judge)
-    for branch in _with_names(text, statement, truth, judge, places):
-        whole = ". ".join(part for part in (found.before, branch, after) if part)
-        if whole and not (branch or found.before) and _only_forbids(whole, reader):
-            whole = ""  # doing nothing violates no prohibition
-        if not whole:
-            return (Goal((Stage("(and)"),), paraphrase=(NOTHING_LEFT,)),)
-        try:
-            return reader.goals(whole, inventory)
-        except AmbiguousError:
-            raise
-        except (LanguageError, ImpossibleGoalError) as error:
-            refusal = refusal or error
-    assert refusal is not None
-    raise refusal
+def _is_idle(clause: str) -> bool:
+    return _NOTHING.fullmatch(clause) is not None
 
 
-def _places(text: str, judge: StatementJudge) -> tuple[str, ...]:
-    spans = PhraseReader(judge.reader, judge.inventory).spans(text)[1]
-    named = [s.thing for s in spans if s.thing.nouns or s.thing.kind == "name"]
-    names = [judge.things(t)[0] for t in named if judge.things(t)]
-    movable = [n for n in names if judge.inventory.true("pickupable", n)]
-    return tuple(dict.fromkeys(n for n in names if n not in movable))
+def _flat(parts: Sequence[Part]) -> str:
+    """Return the words of all clauses of parts."""
+    texts = (p if isinstance(p, str) else _flat((*p.then, *p.otherwise)) for p in parts)
+    return ". ".join(filter(None, texts))
 
 
 def _only_forbids(text: str, reader: Reader) -> bool:
@@ -193,219 +406,3 @@ def _only_forbids(text: str, reader: Reader) -> bool:
     starts = [n for n in range(len(tokens)) if n == 0 or tokens[n - 1] in STOPS]
     cursors = [Cursor(text, tokens[n:], reader.lexicon) for n in starts]
     return bool(cursors) and all(prohibits(cursor) for cursor in cursors)
-
-
-def _with_names(
-    text: str,
-    statement: SceneStatement,
-    truth: bool,
-    judge: StatementJudge,
-    places: tuple[str, ...],
-) -> Iterator[str]:
-    fits = [
-        name
-        for part in statement.parts
-        for name in part.things
-        if _fits(name, part, judge) is not (not truth)
-    ]
-    things = tuple(dict.fromkeys(fits)) or statement.mentioned
-    memory = DialogueMemory(things=things[:1], group=things[:1], places=places)
-    if statement.every or statement.also or statement.least > 1:
-        memory = memory.replace(things=things, group=things)
-    for request in Rewriter(judge.reader, judge.inventory, memory).requests(text):
-        if isinstance(request, str):
-            yield request
-    words = text.split()
-    parts = (p for part in statement.parts if part.predicate for p in part.predicate.adjuncts)
-    others = [n for p in parts for thing in p.things if thing.nouns for n in judge.things(thing)]
-    for at, word in enumerate(words):
-        for thing in (*things[:1], *places, *others) if word.strip(",.") in _PRONOUNS else ():
-            yield " ".join((*words[:at], thing, *words[at + 1 :]))
-
-
-def _fits(name: str, statement: SceneStatement, judge: StatementJudge) -> bool | None:
-    if statement.predicate is None:
-        return True
-    fits = judge.fits(name, statement.predicate)
-    return None if fits is None else fits is (statement.positive is not statement.denied)
-
-
-def standing_alone(condition: str, then: str, reader: Reader, inventory: Inventory) -> str:
-    """Replace the pronoun in a condition ('if it is open') by an object in `then`, if any."""
-    words = condition.split()
-    at = next((n for n, word in enumerate(words) if word in {"it", "they", "them"}), None)
-    if at is None or not then:
-        return condition
-    rewriter = PhraseReader(reader, inventory)
-    judge = StatementJudge(reader, SceneView(inventory, inventory.unseen))
-    spans = rewriter.spans(then)[1]
-    for span in spans if at < _SUBJECT else reversed(spans):  # '… if there is an egg in it'
-        names = judge.things(span.thing) if span.thing.nouns or span.thing.kind == "name" else ()
-        if names:
-            return " ".join((*words[:at], names[0], *words[at + 1 :]))
-    return condition
-
-
-# Splitting ----------------------------------------------------------------------------------------
-
-
-def _split(request: str, reader: Reader, inventory: Inventory) -> Conditional | None:
-    if own := _OWN.fullmatch(request.strip()):
-        return Conditional("if", own[1].strip().lower(), own[2], own[3])
-    request = _CHECKED.sub(_condition_checked, _ASKED.sub(_question_checked, request.strip()))
-    tokens = tokenize(request)
-    if not any(words.split()[0] in tokens for words in _IF):
-        return None
-    (spelt, *_) = corrections(tokens, reader.lexicon)
-    tokens = spelt.tokens
-    at, word = next(_conditions(request, tokens, reader), (-1, ""))
-    if at < 0:
-        return None
-    start = max((n + 1 for n in range(at) if tokens[n] in STOPS), default=0)
-    end = next((n for n in range(at, len(tokens)) if tokens[n] in STOPS), len(tokens))
-    head, tail = tokens[start:at], tokens[at + len(word.split()) : end]
-    rest = tokens[end + 1 :]
-    tail, otherwise = _else(tail)
-    if (length := _else_at(rest, 0)) and not otherwise:
-        stop = next((n for n, token in enumerate(rest) if token in STOPS), len(rest))
-        otherwise, rest = rest[length:stop], rest[stop + 1 :]
-    while head and head[-1] in _LINKS:
-        head = head[:-1]
-    before = [_text(tokens[: max(0, start - 1)])]
-    leading = not head or tokens[at - 1] in _LINKS or not _has_verb(request, head, reader)
-    if leading:
-        condition, then = _condition_first(tail, reader, inventory)
-        before.append(_text(head) if _has_verb(request, head, reader) else "")
-    else:
-        condition, more = _statement_first(tail, reader, inventory)
-        rest = (*more, ".", *rest) if more else rest
-        kept, then = _last_clause(request, head, reader)
-        before.append(_text(kept))
-    if not condition or not then:
-        raise LanguageError(f"hvr does not understand the condition in {request.strip()!r}")
-    otherwise = () if _NOTHING.fullmatch(_text(_trimmed(otherwise))) else otherwise
-    if otherwise and _NOTHING.fullmatch(_text(then)):
-        word, then, otherwise = "if" if _IF[word] else "unless", _trimmed(otherwise), ()
-    return Conditional(
-        word,
-        _text(condition),
-        _text(then),
-        _text(_trimmed(otherwise)),
-        ". ".join(filter(None, before)),
-        _text(rest),
-    )
-
-
-def _condition_checked(found: re.Match[str]) -> str:
-    denied = found[2].endswith("t")  # 'not', "isn't"
-    return f"{'unless' if denied else 'if'} {found[1]},"
-
-
-def _place_in(text: str) -> str:
-    place = _PLACE.search(text)
-    if place is None:
-        raise LanguageError(f"it is not clear where 'there' is in the condition of {text!r}")
-    return f"{place[1].removesuffix('to')} {place[2]}"
-
-
-def _question_checked(found: re.Match[str]) -> str:
-    subject, _, state = found[3].rpartition(" ")
-    said = f"there {found[1]} {found[3]}" if found[2] else f"{subject} {found[1]} {state}"
-    return f"{'unless' if found[4][0] == 'n' else 'if'} {said},"
-
-
-def _conditions(request: str, tokens: tuple[str, ...], reader: Reader) -> Iterator[tuple[int, str]]:
-    cursor = Cursor(request, tokens, reader.lexicon)
-    for at in range(len(tokens)):
-        cursor.at = at
-        match = cursor.function("unsupported")
-        phrase = " ".join(tokens[at : at + match.length]) if match else ""
-        if (
-            match
-            and phrase in _IF
-            and match.length >= cursor.longest()
-            and not _else_at(tokens, at)
-        ):
-            yield at, phrase
-
-
-def _else_at(tokens: Sequence[str], at: int) -> int:
-    for words in _ELSE:
-        if tuple(tokens[at : at + len(words)]) == words:
-            after = tokens[at + len(words) : at + len(words) + 1]
-            return len(words) + (tuple(after) == (",",))
-    return 0
-
-
-def _else(tail: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    for at in range(len(tail)):
-        if length := _else_at(tail, at):
-            return _trimmed(tail[:at]), tail[at + length :]
-    return tail, ()
-
-
-def _condition_first(
-    tail: tuple[str, ...], reader: Reader, inventory: Inventory
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    view = SceneView(inventory, inventory.unseen)
-    marks = [n for n, token in enumerate(tail) if token in {",", "then"}]
-    others = [n for n in range(1, len(tail)) if n not in marks]
-    for at in (*marks, *others):
-        condition, then = tail[:at], _trimmed(tail[at:])
-        if not then or not _has_verb("", then, reader, at=0):
-            continue
-        try:
-            read_statement(_text(condition), reader, view)
-        except LanguageError:
-            if _PRONOUNS & set(condition[:2]) and at in marks:
-                return condition, then
-            continue
-        return condition, then
-    if marks:  # so that the error is about the condition
-        read_statement(_text(tail[: marks[0]]), reader, view)
-    return (), ()
-
-
-def _statement_first(
-    tail: tuple[str, ...], reader: Reader, inventory: Inventory
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    view = SceneView(inventory, inventory.unseen)
-    for at in (n for n, token in enumerate(tail) if token in _LINKS):
-        condition, more = _trimmed(tail[:at]), _trimmed(tail[at:])
-        if more and condition and _has_verb("", more, reader, at=0):
-            if condition[0] in _PRONOUNS:
-                return condition, more
-            try:
-                read_statement(_text(condition), reader, view)
-            except LanguageError:
-                continue
-            return condition, more
-    return tail, ()
-
-
-def _last_clause(
-    request: str, head: tuple[str, ...], reader: Reader
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    for at in range(len(head) - 1, 0, -1):
-        if head[at - 1] in _LINKS and _has_verb(request, head[at:], reader, at=0):
-            return _trimmed(head[:at]), head[at:]
-    return (), head
-
-
-def _has_verb(request: str, tokens: tuple[str, ...], reader: Reader, at: int | None = None) -> bool:
-    cursor = Cursor(request, tokens, reader.lexicon)
-    places = range(len(tokens)) if at is None else (at,)
-    return any(cursor.clause_starts(n) or bool(cursor.function("forbid", at=n)) for n in places)
-
-
-def _trimmed(tokens: Sequence[str]) -> tuple[str, ...]:
-    words = list(tokens)
-    while words and words[0] in _LINKS | PAUSES:
-        words.pop(0)
-    while words and words[-1] in _LINKS | PAUSES:
-        words.pop()
-    return tuple(words)
-
-
-def _text(tokens: Sequence[str]) -> str:
-    return " ".join(tokens).replace(" ,", ",")

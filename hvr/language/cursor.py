@@ -108,6 +108,8 @@ class Cursor:
         self.lexicon = lexicon
         self.at = 0
         self.denying = False  # whether 'or' joins like 'and', as after 'do not'
+        self.stating = False  # whether all alternatives of a place are read, as in a condition
+        self.ending = False  # whether a sentence after 'or' ends a list, as in 'there is …'
         self.notes: list[str] = []
         self.begun = False  # whether a clause has been read, so that 'it' has a referent
         self.unread: list[str] = []

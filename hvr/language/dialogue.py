@@ -290,7 +290,7 @@ class Rewriter(PhraseReader):
         if not meant.asks or len(texts) < 2:
             yield from (text for found in ways for text in found)
             return
-        from hvr.language.statements import SceneView, StatementJudge
+        from hvr.language.truth import SceneView, StatementJudge
 
         judge = StatementJudge(self.reader, SceneView(self.inventory))
         yield DialogueQuestion("Which one?", tuple(map(judge.described, meant.names)), tuple(texts))
@@ -372,7 +372,7 @@ class Rewriter(PhraseReader):
 
     def _described(self, text: str, names: Sequence[str]) -> list[str]:
         """Return the objects that a description such as 'with the lamp on it' fits."""
-        from hvr.language.statements import SceneView, StatementJudge
+        from hvr.language.truth import SceneView, StatementJudge
 
         match = _DESCRIBED.fullmatch(text)
         said = f"with {match['thing']}" if match and match["thing"] else match and match["rest"]

@@ -455,6 +455,7 @@ class Contingency(Value):
         looks: Closed places to look into, in this order, until the condition is decided.
         then: Goal if the condition holds.
         otherwise: Goal if it does not.
+        request: The request, to be read again after the look if a branch is `deferred`.
     """
 
     condition: str
@@ -462,6 +463,7 @@ class Contingency(Value):
     looks: tuple[str, ...]
     then: Goal
     otherwise: Goal
+    request: str = ""
 
 
 class Goal(Value):
@@ -474,6 +476,8 @@ class Goal(Value):
         paraphrase: Paraphrase of each stage, generated from its PDDL (`hvr.language.paraphrase`).
         reader: "grammar", or `learnt` with the digest of its head.
         contingency: The condition that decides between two goals; `stages` then allow either.
+        deferred: Why the goal is known only after a look, such as 'take out what is in it'; empty
+            for all other goals.
     """
 
     stages: tuple[Stage, ...]
@@ -482,6 +486,7 @@ class Goal(Value):
     paraphrase: tuple[str, ...] = ()
     reader: str = "grammar"
     contingency: Contingency | None = None
+    deferred: str = ""
 
 
 def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:

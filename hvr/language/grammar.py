@@ -38,7 +38,7 @@ from hvr.language.meaning import Meaning, MeaningDraft, adapt
 from hvr.language.negation import Forbidding, exclude_contradicted
 from hvr.language.own_words import OwnWords
 from hvr.language.paraphrase import in_order, paraphrase
-from hvr.language.rewording import plain_conditions, plainly
+from hvr.language.rewording import plain_limits, plainly
 from hvr.language.spelling import (
     Corrected,
     beside,
@@ -305,7 +305,11 @@ _QUOTED = re.compile(r"'([^']*)'")
 _MOST_CLAUSES = 6
 """Maximum number of clauses that are read one by one after an error."""
 
-_CONDITION = re.compile(r"\b(if|unless|in case|when|provided that)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:if|unless|whether|in case|in the event|when|provided|providing|assuming|supposing|given)"
+    r"\b|(?:^|[.,;!?] |\band |\bbut )should\b(?! i\b| we\b)",
+    re.IGNORECASE,
+)
 _OVER_TIME = re.compile(
     r"\b(whenever|(?:every|each|any) time|while|(?:so|as) long as|until|till|before)\b",
     re.IGNORECASE,
@@ -388,7 +392,7 @@ class Reader:
         if own is not None:
             return (own,)
         request = with_object_names(
-            plainly(plain_conditions(request)), inventory, self.taxonomy, self.lexicon
+            plainly(plain_limits(request)), inventory, self.taxonomy, self.lexicon
         )
         try:
             return self._whole(request, inventory)

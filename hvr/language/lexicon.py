@@ -30,7 +30,9 @@ _WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]|:(?=\
 _NOT_WHOLE = re.compile(r"(?<![\w.-])-\d+(?:\.\d+)?|(?<![\w.-])\d+\.\d+")
 
 _ARROW = re.compile(r"\s*(?:[-=]+>|[\u2192\u21d2\u279c])\s*")
-_CONTRACTED = re.compile(r"\b(it|they|there|that)'(s|re)\b", re.IGNORECASE)
+_CONTRACTED = re.compile(
+    r"\b(it|they|there|that|(?:no|some|any|every)thing|neither|none|one)'(s|re)\b", re.IGNORECASE
+)
 _NUMBERED = re.compile(
     r"(?:^|(?<=[\s.;,:]))(?:step\s+)?(?:\d{1,2}|[a-h])\s*[.):](?=\s)|"
     r"(?:^|(?<=[\s.;,:]))step\s+(?:\d{1,2}|one|two|three|four|five)\b\s*[:.,-]?",

@@ -76,6 +76,16 @@ def group_with(cursor: Cursor, things: tuple[NounPhrase, ...], predicate: Predic
     return NounGroup(things, adjuncts, Predication(predicate.adjectives, (), predicate.serve))
 
 
+def read_accomplished(cursor: Cursor) -> NounGroup | None:
+    """Read 'you closed the laptop' as a state to reach; return None unless a participle follows."""
+    length = cursor.kind(Adjective, cursor.at + 1)
+    if not length or not cursor.starts_thing(cursor.at + 1 + length):
+        return None
+    cursor.at += 1
+    state = cursor.take_adjective()
+    return NounGroup(read_things(cursor, state.word, listing=True), (), Predication((state,)))
+
+
 def read_things(
     cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
 ) -> tuple[NounPhrase, ...]:
@@ -133,6 +143,7 @@ def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
     things = [read_thing(cursor, after)]
     while (at := cursor.after_or()) is not None and cursor.starts_thing(at):
         stated = cursor.denying and not (cursor.verb(at) or cursor.split_verb(at))
+        stated = stated and not (cursor.ending and cursor.copular(at))
         if (cursor.clause_starts(at) and not stated) or cursor.function("prep", at=at):
             break  # in a condition, 'the mug or the cup is dirty' lists its subjects
         cursor.at = at
@@ -524,6 +535,8 @@ def _adjunct_after(cursor: Cursor, length: int, role: str) -> Adjunct:
     kind = "place" if role == "prep" else role
     if word in {"between", "in between", "among"}:
         return Adjunct(kind, word, read_things(cursor, word, listing=True))
+    if cursor.stating:
+        return Adjunct(kind, word, tuple(_alternatives(cursor, word)))
     adjunct = Adjunct(kind, word, (read_one_of(cursor, word),))
     at = cursor.after_or()
     if at is not None and cursor.function("prep", at=at):  # 'on the plate or in the bowl'

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from hvr.errors import ImpossibleGoalError, MissingObjectError, PddlError
+from hvr.errors import ImpossibleGoalError, LackingError, MissingObjectError, PddlError
 from hvr.knowledge.ontology import CARRIER, PORTABLE, VESSEL
 from hvr.knowledge.retrieval.inventory import PLACEHOLDER, Inventory, number_of
 from hvr.knowledge.wording import wording_of
@@ -489,7 +489,7 @@ def _check_entity(choice: ObjectChoice, number: int) -> None:
             _check_method(choice, condition, object_class)
         if entity.liquid and not taxonomy.plays(object_class, VESSEL):
             vessel = taxonomy.roles.class_of(VESSEL) or VESSEL
-            raise ImpossibleGoalError(
+            raise LackingError(
                 f"{taxonomy.a_label(object_class)} cannot hold {entity.liquid}: it lacks the "
                 f"affordance {vessel}; these have it: {_able(choice, vessel)}"
             )
@@ -504,11 +504,9 @@ def _check_states(choice: ObjectChoice, condition: Condition, object_class: str)
             raise _lacking(choice, condition.word, object_class, affordance)
 
 
-def _lacking(
-    choice: ObjectChoice, word: str, object_class: str, affordance: str
-) -> ImpossibleGoalError:
+def _lacking(choice: ObjectChoice, word: str, object_class: str, affordance: str) -> LackingError:
     taxonomy = choice.taxonomy
-    return ImpossibleGoalError(
+    return LackingError(
         f"{_cannot(word, taxonomy.label(object_class))}: {taxonomy.a_label(object_class)} lacks "
         f"the affordance {affordance} ({taxonomy.label(affordance)}); these have it: "
         f"{_able(choice, affordance)}"
@@ -562,9 +560,7 @@ def _check_place(choice: ObjectChoice, relation: SpatialRelation) -> None:
     portable = taxonomy.roles.class_of(PORTABLE)
     if portable is None or not taxonomy.is_a(misfits[0], portable):
         needed = f"{portable} ({taxonomy.label(portable)})" if portable else PORTABLE
-        raise ImpossibleGoalError(
-            f"cannot move the {label}: {a_label} lacks the affordance {needed}"
-        )
+        raise LackingError(f"cannot move the {label}: {a_label} lacks the affordance {needed}")
     places = sorted(
         taxonomy.label(p) for p in taxonomy.places(misfits[0]) if choice.inventory.of(p)
     )

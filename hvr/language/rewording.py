@@ -1,9 +1,9 @@
-"""Polite, hesitant and roundabout forms of English, and of conditions, reworded plainly.
+"""Polite, hesitant and roundabout forms of English, reworded plainly.
 
     i'd be grateful if the pan could be on the hob     the pan should be on the hob
     if it's no bother, close the fridge                close the fridge
     wash neither the fork nor the spoon                do not wash the fork or the spoon
-    should there be a mug, wash it                     if there is a mug, wash it
+    as soon as the egg is cooked, put it down          once the egg is cooked, put it down
 
 The forms belong to English and to no world, so they name no thing, state or place.
 """
@@ -49,7 +49,14 @@ _FORMS = (
         "i need",
     ),
     # 'wash neither the fork nor the spoon'
-    (r"\b(\w+) neither ([^,.;!?]+?) nor\b", r"do not \1 \2 or"),
+    (
+        r"\b(?!(?:if|unless|when|once|until|while|that|and)\b)(\w+) neither ([^,.;!?]+?) nor\b",
+        r"do not \1 \2 or",
+    ),
+    (
+        r"\b(?:as soon as|the moment|(?:right|immediately) after) (?!you (?:can|could)\b|possible)",
+        "once ",
+    ),
     # 'do not wash the mug, just the cup'
     (
         r"\b(don't|do not) (\w+) ([^,.;!?]+), (?:just|only) "
@@ -79,6 +86,13 @@ _FORMS = (
         r"\1\2",
     ),
     (r"\b(after|once|before) you(?:'ve| have) (?=\w)", r"\1 you "),
+    (r"\b((?:after|once) [^,.;!?]{1,40}?) (?:has|have) been\b", r"\1 is"),
+    # 'take it off and put it in the sink'
+    (
+        r"\btake (it|them|that|those) (?:out|off|down|up)(?: of (?:it|there))?,? (?:and )?"
+        r"(?:then )?(put|place|bring|set|leave|move) (?=it\b|them\b)",
+        r"\2 ",
+    ),
     (r"\b(can|could|would|will) (?:some|any)(?:one|body)\b", r"\1 you"),
     (r"\bas (\w+ly|thin|fine|quick|fast) as (?:you can|possible)\b", r"\1"),
     (r"\breal (?=good|quick|well|fast|clean|nice)", ""),
@@ -146,36 +160,9 @@ def plainly(request: str) -> str:
     return text if text.strip(" ,.;!?") else request
 
 
-# Conditions and limits ----------------------------------------------------------------------------
+# Limits ----------------------------------------------------------------------------
 
-_TRIGGER = re.compile(r"\b(?:if|unless|should there|never|ever|don't|do not)\b", re.IGNORECASE)
-
-_CONDITIONS = tuple(
-    (re.compile(said, re.IGNORECASE), plain)
-    for said, plain in (
-        (r"^(.*[,.;] )?should there be\b", r"\1if there is"),
-        (
-            r"\b(if|unless) you (?:can't|cannot|can not|don't|do not) (?:find|see)(?: any| the)?\b",
-            r"\1 there is no",
-        ),
-        (
-            r"\b(?:check|search|look (?:in|into|inside|through)) ([^,.;]+?) for ([^,.;]+?) and "
-            r"([^,.;]+?) if (?:you find|there is) (?:one|it|any|some)\b",
-            r"if there is \2 in \1, \3",
-        ),
-        (
-            r"\b(?:look|check|peek) (?:in|into|inside|on) ([^,.;]+)[,.;] (?:and )?(if|unless) "
-            r"it(?:'s| is)\b",
-            r"\2 \1 is",
-        ),
-        (r"\b((?:there (?:is|are)|you (?:find|see))) at least\b", r"\1"),
-        (r"\b(has|contains) ([^,.;]+?) (?:in|on|inside) it\b", r"\1 \2"),
-        (r"\b(if|unless) ((?:the )?[\w -]+?) are all\b", r"\1 all \2 are"),
-        (r"(?<=[^,.;])[,;]? (?:and|but) (?=(?:if|unless)\b(?! so\b| not\b))", ". "),
-        (r"^((?:if|unless)\b[^.;]+), (?=(?:if|unless)\b(?! so\b| not\b))", r"\1. "),
-    )
-)
-"""Ways to state a condition, and their plain form."""
+_TRIGGER = re.compile(r"\b(?:never|ever|don't|do not)\b", re.IGNORECASE)
 
 _TOGETHER = r"(?:together|at once|at the same time|simultaneously)"
 _BOTH = re.compile(
@@ -186,12 +173,10 @@ _BOTH = re.compile(
 _EVER_HAVING = re.compile(r",? without ever (?P<have>hav|leav|keep)ing\b", re.IGNORECASE)
 
 
-def plain_conditions(request: str) -> str:
-    """Reword conditions ('should there be …') and limits ('never have A and B open together')."""
+def plain_limits(request: str) -> str:
+    """Reword limits such as 'never have A and B open together'."""
     if _TRIGGER.search(request) is None:
         return request
-    for said, plain in _CONDITIONS:
-        request = said.sub(plain, request)
     stems = {"hav": "have", "leav": "leave", "keep": "keep"}
     request = _EVER_HAVING.sub(lambda m: f". never {stems[m['have'].lower()]}", request)
     return _BOTH.sub(

@@ -317,6 +317,17 @@ def nearest(
     return tuple(name for name in ranked if apart[name] <= limit)
 
 
+def is_near(inventory: Inventory, name: str, other: str, word: str) -> bool:
+    """Return whether an object is on the side of another that a preposition says, and near it."""
+    if name in _holders(inventory, other) or other in _holders(inventory, name):
+        slot = roles_of(inventory.ontology).plays(inventory.classes[other], SLOT)
+        return slot or is_level(word)
+    if not {name, other} <= inventory.positions.keys():
+        return False
+    near = _distance(inventory, name, other) <= _NOT_FAR
+    return near and _on_side(inventory, name, other, word)
+
+
 def _distance(inventory: Inventory, one: str, other: str) -> float:
     if one in _holders(inventory, other):
         return 0.0

@@ -457,7 +457,9 @@ class _Constraints:
         """Add the constraints of a part; return the objects whose state it preserves."""
         if part.forbids:
             self._forbid(part, condition)
-        elif part.keeps or part.kind in {BEFORE, UNTIL} or condition is _ALWAYS:
+        elif condition is _ALWAYS or (
+            (part.keeps or part.kind in {BEFORE, UNTIL}) and not _returns(part)
+        ):
             state = self.words.kept(part.clause)
             if part.kind == BEFORE:
                 self._check(condition.text, f"{part.kind} {part.clause}", part.condition)
@@ -521,6 +523,12 @@ class _Constraints:
             texts.append((name, f"(sometime-after {text} {wish.text})"))
             self.due = self.due or (self.words.holds(text) and not self.words.holds(wish.text))
         self.constraints += self.words.over_all(texts)
+
+
+def _returns(part: TimedPart) -> bool:
+    """Return whether a state must come back: 'whenever a drawer is open, it must be closed'."""
+    tokens = part.clause.split()
+    return part.kind == EVERY and tokens[0] in _PRONOUNS and _is_state(tokens)
 
 
 def _with_name(clause: str, name: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from hvr.errors import AmbiguousError, LanguageError, PddlError
 from hvr.knowledge.ontology import CONTAINS, FILLED, PLACE, RUNNING, VESSEL
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.language.contingency import standing_alone
+from hvr.language.antecedents import mentions
+from hvr.language.assertions import read_statement
 from hvr.language.cursor import Cursor
 from hvr.language.goal_builder import HELD, Contingency, Goal, Stage, end_conditions
 from hvr.language.grammar import Reader
@@ -17,10 +18,10 @@ from hvr.language.negation import Forbidding, read_prohibition
 from hvr.language.noun_phrases import read_thing
 from hvr.language.paraphrase import paraphrase
 from hvr.language.spelling import corrections
-from hvr.language.statements import SceneStatement, SceneView, StatementJudge, read_statement
 from hvr.language.syntax import Adjunct, Predication, Prohibition
 from hvr.language.taxonomy import literals
 from hvr.language.temporal import TimedCondition, TimedRequest, timed_request
+from hvr.language.truth import SceneStatement, SceneView, Statement, StatementJudge
 from hvr.language.verb_phrases import Interpreter
 from hvr.pddl import And, Exists, Expression, Formula, Problem, TypedName, parse_formula, substitute
 from hvr.pddl.task import holds_initially
@@ -44,6 +45,9 @@ _KEEP_AWAY = _phrases(
 _KEEP_NEAR = _phrases(
     "stay at|stay near|stay by|remain at|stay close to|stay next to|stay beside|keep near"
 )
+_SUBJECT = 2
+"""Number of words at the beginning of a condition in which a pronoun is the subject."""
+
 _RUNS = frozenset({"running", "run", "flowing", "flow", "on"})
 
 
@@ -131,18 +135,24 @@ class SceneWords:
         return bool(cursor.verb(0) or cursor.split_verb(0))
 
     def standing_alone(self, condition: str, clause: str) -> str:
-        return standing_alone(condition, clause, self.reader, self.inventory)
+        words = condition.split()
+        at = next((n for n, word in enumerate(words) if word in {"it", "they", "them"}), None)
+        named = (
+            []
+            if at is None
+            else [m.names[0] for m in mentions(clause, self.reader, self.inventory)]
+        )
+        if at is None or not named:
+            return condition
+        return " ".join((*words[:at], named[0 if at < _SUBJECT else -1], *words[at + 1 :]))
 
     def state(self, text: str) -> TimedCondition:
         statement = read_statement(text, self.reader, self._view)
-        parts = statement.parts
         each: tuple[tuple[str, str], ...] = ()
-        some = not (statement.every or statement.denied) and statement.least == 1
-        if some and len(parts) == 1 and len(statement.things) > 1:
-            each = tuple((n, self._about(statement, (n,))) for n in statement.things)
-        formulas = [self._statement(part) for part in parts]
-        whole = formulas[0] if len(formulas) == 1 else f"(and {' '.join(formulas)})"
-        return TimedCondition(whole, statement.mentioned, each, _as_wish(text))
+        if isinstance(statement, SceneStatement) and len(statement.things) > 1:
+            some = not (statement.every or statement.denied) and statement.least == 1
+            each = tuple((n, self._about(statement, (n,))) for n in statement.things if some)
+        return TimedCondition(self._formula(statement), statement.mentioned, each, _as_wish(text))
 
     def activity(self, text: str) -> TimedCondition:
         tokens = tuple(text.split())
@@ -309,9 +319,15 @@ class SceneWords:
 
     # --- statements ----------------------------------------------------------------------
 
+    def _formula(self, statement: Statement) -> str:
+        if isinstance(statement, SceneStatement):
+            return self._statement(statement)
+        word = "or" if statement.either else "and"
+        return f"({word} {' '.join(map(self._formula, statement.statements))})"
+
     def _statement(self, statement: SceneStatement) -> str:
         names = statement.things
-        if statement.least > 1 or not names:
+        if statement.least != 1 or statement.most is not None or not names:
             raise LanguageError("hvr cannot count things in a condition over time: name them")
         kinds = {self._type(name) for name in names}
         alike = [n for n in self.inventory.classes if self._type(n) in kinds]
@@ -330,7 +346,11 @@ class SceneWords:
         for name in names:
             parts = list(self._predicated(name, statement.predicate))
             text = parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})"
-            texts.append(text if statement.positive else f"(not {text})")
+            text = text if statement.positive else f"(not {text})"
+            if statement.where is not None:
+                where = " ".join(self._predicated(name, statement.where))
+                text = f"({'imply' if statement.every else 'and'} (and {where}) {text})"
+            texts.append(text)
         word = "and" if statement.every else "or"
         return texts[0] if len(texts) == 1 else f"({word} {' '.join(texts)})"
 

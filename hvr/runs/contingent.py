@@ -11,7 +11,7 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.hypothetical import assume_atoms, hypothetical_copy
 from hvr.knowledge.retrieval.inventory import take_inventory
 from hvr.language.goal_builder import Contingency, Goal
-from hvr.language.statements import SceneStatement, SceneView, StatementJudge
+from hvr.language.truth import CompoundStatement, SceneStatement, SceneView, StatementJudge
 from hvr.pddl import Atom, print_plan
 from hvr.pddl.model import print_problem
 from hvr.planning.plans import Judgement
@@ -130,8 +130,20 @@ def decide(run: RunComponents, contingency: Contingency) -> tuple[bool | None, F
 
 def _truth(run: RunComponents, contingency: Contingency) -> bool | None:
     statement = contingency.statement
-    assert isinstance(statement, SceneStatement)
+    assert isinstance(statement, SceneStatement | CompoundStatement)
     return _judge(run).truth(statement)
+
+
+def settled(run: RunComponents, contingency: Contingency, goal: Goal) -> Goal:
+    """Return the goal of the branch that an observation selected, now that it can be read.
+
+    Raises:
+        ImpossibleGoalError: The goal cannot be achieved in this scene.
+        LanguageError: What was found does not say what the request means.
+    """
+    if not goal.deferred:
+        return goal
+    return _judge(run).reader.goal(contingency.request, run.world.inventory())
 
 
 def _judge(run: RunComponents) -> StatementJudge:
@@ -149,6 +161,8 @@ def _proven(
 ) -> ProvenBranch:
     if goal.contingency is not None:
         return ProvenBranch(name, goal, None, "it has a condition that needs another look")
+    if goal.deferred:
+        return ProvenBranch(name, goal, None, goal.deferred)
     policy, inventory, steps = run.policy, run.world.inventory(), 0
     try:
         graph = _after(run.world.graph, look, _assumed(run, contingency, truth))
@@ -190,7 +204,7 @@ def _changing(planned: Planned) -> frozenset[str]:
 def _assumed(run: RunComponents, contingency: Contingency, truth: bool) -> Iterable[Atom]:
     """Yield places of unseen objects, as facts, that give the condition the value `truth`."""
     statement = contingency.statement
-    assert isinstance(statement, SceneStatement)
+    assert isinstance(statement, SceneStatement | CompoundStatement)
     judge = _judge(run)
     for part in statement.parts:
         if part.predicate is None or truth is part.denied or not part.positive:

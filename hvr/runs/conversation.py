@@ -30,7 +30,8 @@ from hvr.language.goal_builder import Goal, Stage
 from hvr.language.grammar import Reader, make_reader
 from hvr.language.own_words import effects_of
 from hvr.language.paraphrase import in_order
-from hvr.language.statements import SceneView, StatementJudge, answer, is_question
+from hvr.language.statements import answer, is_question
+from hvr.language.truth import SceneView, StatementJudge
 from hvr.pddl import parse_formula
 from hvr.pddl.task import holds_initially
 from hvr.runs.folder import RunFolder

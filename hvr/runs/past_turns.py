@@ -16,7 +16,8 @@ from hvr.knowledge.wording import wording_of
 from hvr.language.dialogue import DialogueMemory, Rewriter
 from hvr.language.goal_builder import Goal
 from hvr.language.grammar import Reader
-from hvr.language.statements import QuestionAnswer, SceneView, StatementJudge, answer
+from hvr.language.statements import QuestionAnswer, answer
+from hvr.language.truth import SceneView, StatementJudge
 from hvr.pddl import And, Atom, Exists, Expression, GroundAction, Not, Or, TypedName, parse_formula
 from hvr.runs.result import Run
 from hvr.validation.report import count

@@ -18,6 +18,7 @@ from hvr.errors import (
     DataFileError,
     ImpossibleGoalError,
     InvalidPlanError,
+    LanguageError,
     MissingObjectError,
     UsageError,
 )
@@ -384,7 +385,7 @@ def _execute(run: RunComponents, understanding: Understanding[Any]) -> Finished 
 
 
 def _execute_contingent(run: RunComponents, contingency: Contingency) -> Finished | None:
-    from hvr.runs.contingent import decide, prove_branches, show_look
+    from hvr.runs.contingent import decide, prove_branches, settled, show_look
 
     answers = []
     while True:
@@ -400,6 +401,13 @@ def _execute_contingent(run: RunComponents, contingency: Contingency) -> Finishe
         answers.append(f"{contingency.condition}: {'yes' if truth else 'no'}")
         run.answer = "; ".join(answers)
         chosen = contingency.then if truth else contingency.otherwise
+        try:
+            chosen = settled(run, contingency, chosen)
+        except (ImpossibleGoalError, LanguageError) as error:
+            steps, replans = run.executor.steps, run.executor.replans
+            failed = Finished(False, steps, replans, f"{run.answer}; {error}")
+            run.recorder(failed)
+            return failed
         if chosen.contingency is None:
             return run.executor.run(chosen.stages)
         contingency = chosen.contingency

@@ -77,7 +77,7 @@ ROWS = (
     ("FloorPlan2", "check whether the fridge is closed; if it is, open it", "open the fridge"),
     ("FloorPlan2", "is the fridge open? if not, open it", "open the fridge"),
     ("FloorPlan26", "put the bread on the counter if there is no bread there yet",
-     "put the bread on countertop-1"),
+     "put the bread on the counter"),
     ("FloorPlan2", "check if the fridge is open; if not, open it", "open the fridge"),
     ("laboratory", "two things: open the freezer and label every tube",
      "open the freezer and label every tube"),

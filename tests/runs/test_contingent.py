@@ -97,10 +97,7 @@ def test_counts_and_lists_decide_a_condition(condition: str, truth: bool) -> Non
     assert goal.notes[0].startswith(f"{condition}: {'yes' if truth else 'no'}")
 
 
-@pytest.mark.parametrize(
-    "condition", ["half of the mugs are clean", "the pan contains an egg or a mug"]
-)
-def test_a_condition_that_hvr_cannot_decide_is_refused(condition: str) -> None:
+def test_a_condition_that_hvr_cannot_decide_is_refused() -> None:
     reader, inventory = scene("FloorPlan1")
     with pytest.raises(HvrError):
-        reader.goals(f"if {condition}, open the fridge", inventory)
+        reader.goals("if half of the mugs are clean, open the fridge", inventory)
