@@ -170,7 +170,7 @@ def describe_plan(event: PlanReady) -> str:
         f"{looking}plan: {count(len(plan.actions), 'step')} in "
         f"{count(len(plan.blocks), 'macro action')} "
         f"({proven if event.report.valid else ''}{plan.planner}, {plan.seconds:.2f} s); "
-        f"{len(event.objects)} objects; validator: {event.report.outcome}"
+        f"{count(len(event.objects), 'object')}; validator: {event.report.outcome}"
     )
 
 

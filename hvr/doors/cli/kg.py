@@ -269,7 +269,7 @@ def _lines(about: Description) -> Iterator[str]:
     if about.thor_id:
         yield f"  objectId     {about.thor_id}"
     yield f"  is a         {', '.join(about.kinds)}"
-    yield f"  good for     {', '.join(about.affordances)}"
+    yield f"  affordances  {', '.join(about.affordances)}"
     for prop, v in about.state.items():
         yield f"  {prop:<12} {value_text(v)}"
     for prop, other in about.relations:

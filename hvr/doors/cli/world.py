@@ -228,6 +228,7 @@ def add_tasks_arguments(parser: argparse.ArgumentParser) -> None:
 def run_tasks(args: argparse.Namespace) -> int:
     from hvr.knowledge.world_file import load_world
     from hvr.runs.tasks import load_task, task_ids
+    from hvr.validation.report import count
 
     world = load_world(args.world) if args.world else load_world()
     files = {path.stem: path for path in world.task_files}
@@ -253,7 +254,8 @@ def run_tasks(args: argparse.Namespace) -> int:
         )
     else:
         for t in tasks:
-            print(f"{t.id:6} {t.name:44} {len(t.scenes):2} scenes  {t.goal_oriented}")
+            scenes = count(len(t.scenes), "scene")
+            print(f"{t.id:6} {t.name:44} {scenes:>9}  {t.goal_oriented}")
         if not tasks:
             print(
                 f"the world {world.name} has no tasks in scenes (task_files in world.toml); use "
