@@ -351,10 +351,18 @@ def _understand(run: RunComponents, goal: Goal | None) -> Understanding[Any]:
         )
     except MissingObjectError as error:
         scenes = scenes_with(error.classes, run.request.world.name)
-        where = f"scenes that have one: {', '.join(scenes)}" if scenes else "no scene has one"
+        where = f"scenes that have one: {_few(scenes)}" if scenes else "no scene has one"
         raise ImpossibleGoalError(f"{error}; {where}") from error
     run.recorder.understood(understanding)
     return understanding
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _FEW
+    return ", ".join(names[:_FEW]) + (f" and {more} more" if more > 0 else "")
+
+
+_FEW = 5
 
 
 def _execute(run: RunComponents, understanding: Understanding[Any]) -> Finished | None:
