@@ -222,7 +222,7 @@ def _description_after(cursor: Cursor) -> Adjective | None:
 
 
 def _ask(after: str) -> str:
-    return "" if after == "want" else f"{after} what? "
+    return "" if after in ("want", "is") else f"{after} what? "
 
 
 def _unknown(cursor: Cursor, after: str) -> LanguageError:
