@@ -140,7 +140,7 @@ def _shells(count: int, name: str, lab: Lab) -> None:
 parallel.add("100-with-one-name", partial(_one_name, 100), alone=True)
 parallel.add("100-with-automatic-names", partial(_automatic_names, 100), alone=True)
 parallel.add("8-with-one-name", partial(_one_name, 8), quick=True)
-parallel.add("4-with-automatic-names", partial(_automatic_names, 4), quick=True)
+parallel.add("4-with-automatic-names", partial(_automatic_names, 4))
 for _turn in range(3):
     parallel.add(f"3-shells-with-one-name-{_turn}", partial(_shells, 3, "same"))
 parallel.add("18-shells-with-automatic-names", partial(_shells, 18, ""), alone=True)

@@ -93,7 +93,7 @@ def _faulty(name: str) -> Fault:
 for _name in ("keys-in-an-error-500", "body-deeply-nested", "error-with-escapes", "endless-body",
               "trickle-in-the-body", "usage-not-a-number", "end-in-the-headers"):  # fmt: skip
     _right = {GOOD, NO, UNANSWERED} if _name.startswith("usage") else {NO, UNANSWERED}
-    _quick = _name in ("body-deeply-nested", "endless-body", "trickle-in-the-body")
+    _quick = _name == "endless-body"
     servers.add(f"llm-check-{_name}", partial(_check, _faulty(_name), _right), quick=_quick)
 
 

@@ -131,7 +131,7 @@ def test_a_failure_at_any_step_leaves_the_earlier_one_and_nothing_more(tmp_path:
 def test_writers_and_readers_at_once(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from tests.base.test_file_sets import *\n"
-        "for _ in range(60): write(Path(sys.argv[1]), (FIRST, SECOND)[int(sys.argv[2])])"
+        "for _ in range(25): write(Path(sys.argv[1]), (FIRST, SECOND)[int(sys.argv[2])])"
     )
     write(tmp_path, FIRST)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}

@@ -85,7 +85,7 @@ for thread in threads:
     thread.start()
 chance = random.Random(0)
 try:
-    for number in range(3):
+    for number in range(2):
         time.sleep(chance.random() * 0.3)  # to fork somewhere in the middle of a plan
         with fork.Pool(1) as pool:
             assert pool.apply(use, (1000 + number,)) == first

@@ -179,7 +179,7 @@ def test_a_run_can_be_read_while_it_writes_and_after_it_is_killed(tmp_path: Path
     with writer(folder) as process:
         assert process.stdout is not None and process.stdout.readline() == "begun\n"
         try:
-            for _ in range(20):
+            for _ in range(8):
                 assert marks(folder) in ({"washed"}, {"chilled"})
         finally:
             process.kill()

@@ -35,7 +35,7 @@ from tests.language.goal_sets import wanted_of
 SCENES = ("FloorPlan1", "FloorPlan21", "FloorPlan201", "FloorPlan301", "laboratory")
 READERS = ("grammar", "both") if is_installed() else ("grammar",)
 NEEDLESS = 0.02
-SAMPLE = 30
+SAMPLE = 15
 """Number of sentences of a class in each scene."""
 
 in_all_worlds = [

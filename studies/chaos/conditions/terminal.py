@@ -153,8 +153,7 @@ for _name, _script in {
     "scenes": "hvr scenes | true",
     "all-output": 'hvr plan "make coffee" --scene FloorPlan1 --save run 2>&1 | head -2',
 }.items():
-    terminal.add(f"reader-gone-{_name}", partial(_reader, _script, _GONE),
-                 quick=_name == "plan")  # fmt: skip
+    terminal.add(f"reader-gone-{_name}", partial(_reader, _script, _GONE))
 
 
 def _closed(streams: str, lab: Lab) -> None:

@@ -93,7 +93,7 @@ FAULTS: tuple[Fault, ...] = (
           most=MOST_CALLS),
     Fault("a-cap-that-is-named", answering("no"), ANSWERED, words=("--max-calls", "5"), most=5),
     Fault("escapes-in-the-plan", _with(lambda t: t.replace("Brew", "\x1b[31m\x1b]0;owned\x07Brew")),
-          ANY_ANSWER, most=MOST_CALLS, quick=True),
+          ANY_ANSWER, most=MOST_CALLS),
     Fault("fences", _with(lambda t: f"Sure! Here it is:\n```text\n{t}\n```\nEnjoy!"), ANY_ANSWER,
           most=MOST_CALLS),
     Fault("line-ends-of-windows", _with(lambda t: t.replace("\n", "\r\n")), ANY_ANSWER,
