@@ -53,7 +53,6 @@ def pytest_collection() -> Iterator[None]:
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
         # Tests make much and keep little: fewer collections cost less time, and little memory.

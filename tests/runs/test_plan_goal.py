@@ -84,7 +84,6 @@ WRONG: Mapping[str, tuple[str, str]] = {
     "an unknown predicate": (goal("brewed Mug"), "there is no predicate 'brewed'"),
     "an unknown kind": (goal("on Laptop CounterTop"), "'Laptop'"),
     "an impossible state": (goal("cooked Mug"), "a mug lacks the affordance Cookable"),
-    "an impossible goal": (goal("holding Mug", "on Mug CounterTop"), "no plan exists"),
     "nothing": (goal(), "the goal has no condition"),
     "what is so already": (goal("on Spatula CounterTop"), "all of this is so already"),
 }

@@ -43,7 +43,7 @@ SLOW = {"GetReachablePositions", "GetInteractablePoses"}
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(st.data())
 def test_nothing_but_a_value_error_comes_out(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(ACTIONS)))

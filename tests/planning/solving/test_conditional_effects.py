@@ -91,7 +91,7 @@ def length_of_shortest(task: Task) -> int | None:
 
 
 @pytest.mark.slow
-@settings(max_examples=80, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(tasks())
 def test_no_search_misses_a_plan(task: Task) -> None:
     shortest = length_of_shortest(task)

@@ -157,7 +157,7 @@ WORDS = st.text(max_size=20) | st.sampled_from(["put_on", "mug-1", "Mug", "stove
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(
     name=WORDS, args=st.lists(WORDS, max_size=8), likeness=st.sampled_from([None, 0.0, 0.9, 1.0])
 )

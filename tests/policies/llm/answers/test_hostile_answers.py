@@ -48,8 +48,8 @@ print("done")
 
 def hostile_texts() -> list[str]:
     """Return the texts: some very long, some with long lines."""
-    texts = [piece * (300_000 // len(piece)) for piece in ("(", "1. ", "1. a\n", " ", "a")]
-    texts += [piece * (30_000 // len(piece)) for piece in (*PIECES, *WORDS)]
+    texts = [piece * (100_000 // len(piece)) for piece in ("(", "1. ", "1. a\n", " ", "a")]
+    texts += [piece * (15_000 // len(piece)) for piece in (*PIECES, *WORDS)]
     for piece in PIECES:
         texts.append(f"1. {(piece * 1900)[:1900]}!\n" * 4)
     texts += [f"{start}{blank * 1900}!\n" * 8 for start in STARTS for blank in " a"]
