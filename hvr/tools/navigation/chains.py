@@ -489,7 +489,8 @@ def decide(
     given = frozenset().union(*(tool.gives for tool in every))
     for askable in (missing - given, missing):
         if chain := cheapest_chain(facts, goal, usable, counts, askable):
-            why = f"No call gives {_listed(chain.asked)}: only the user can provide it."
+            what = "it" if len(chain.asked) == 1 else "them"
+            why = f"No call gives {_listed(chain.asked)}: only the user can provide {what}."
             return Decision(NextMove.ASK, why, chain, ask=chain.asked)
     return Decision(NextMove.STOP, "Neither calls nor questions lead to the goal.")
 

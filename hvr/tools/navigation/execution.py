@@ -141,7 +141,8 @@ def decision_of(chain: TaskChain, banned: Collection[str] = ()) -> Decision:
     if decision.move is not NextMove.ASK:
         return decision
     ask = tuple(dict.fromkeys(map(chain.asked, decision.ask)))
-    why = f"No call gives {', '.join(map(quoted, ask))}: only the user can provide it."
+    what = "it" if len(ask) == 1 else "them"
+    why = f"No call gives {', '.join(map(quoted, ask))}: only the user can provide {what}."
     return replace(decision, ask=ask, why=why)
 
 
