@@ -337,3 +337,73 @@ def test_repeated_arguments_and_wanted_values(
     parcels: RequestReader, text: str, called: list[tuple[str, dict[str, Json]]]
 ) -> None:
     assert calls(parcels.read(text)) == called
+
+
+def _tool(name: str, about: str, effect: Effect, **takes: tuple[str, str]) -> ToolSchema:
+    parameters = tuple(
+        ToolParameter(parameter, kind, required=not parameter.endswith("_"), description=said)
+        for parameter, (kind, said) in takes.items()
+    )
+    return ToolSchema(name, about, parameters, effect=effect)
+
+
+DESK = Catalogue(
+    (
+        _tool("get_account", "Show an account.", Effect.READS,
+              account_id=("string", "Such as A-1.")),
+        _tool("transfer_money", "Transfer money between accounts.", Effect.WRITES,
+              source_account=("string", "Account that the money leaves."),
+              target_account=("string", "Account that gets it."), amount=("number", "Euros.")),
+        _tool("close_account", "Close an account.", Effect.DESTROYS,
+              account_id=("string", "Such as A-1.")),
+        _tool("open_account", "Open an account.", Effect.WRITES, owner=("string", "Full name.")),
+        _tool("set_card_limit", "Change the limit of a card.", Effect.WRITES,
+              card_id=("string", "Such as C-7."), limit=("integer", "Euros.")),
+        _tool("extend_stay", "Extend a stay.", Effect.WRITES,
+              booking_id=("string", "Such as B-10."), days=("integer", "Number of days.")),
+        _tool("set_wakeup_call", "Set a wake-up call for a room.", Effect.WRITES,
+              room=("integer", "Room number."), time=("string", "When, HH:MM.")),
+        _tool("request_cleaning", "Ask housekeeping to clean a room.", Effect.WRITES,
+              room=("integer", "Room number.")),
+        _tool("back_up", "Make a backup of a server.", Effect.WRITES,
+              server=("string", "Name of the server."), keep_days=("integer", "Days to keep it.")),
+        _tool("restart_server", "Restart a server.", Effect.WRITES,
+              server=("string", "Name of the server.")),
+        _tool("send_message", "Send a message to a customer.", Effect.WRITES,
+              recipient=("string", "Full name of the customer."), text=("string", "Text.")),
+    )
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("how much money is in A-2?", [("get_account", {"account_id": "A-2"})]),
+        ("transfer 10 to A-1 and 15 to A-2 from A-3",
+         [("transfer_money", {"source_account": "A-3", "target_account": "A-1", "amount": 10}),
+          ("transfer_money", {"source_account": "A-3", "target_account": "A-2", "amount": 15})]),
+        ("open accounts for Max Weber and Lea Roth",
+         [("open_account", {"owner": "Max Weber"}), ("open_account", {"owner": "Lea Roth"})]),
+        ("raise the limit of C-7 to 2000",
+         [("set_card_limit", {"card_id": "C-7", "limit": 2000})]),
+        ("extend B-10 by two weeks", [("extend_stay", {"booking_id": "B-10", "days": 14})]),
+        ("wake room 14 at 6 and room 20 at half past seven",
+         [("set_wakeup_call", {"room": 14, "time": "06:00"}),
+          ("set_wakeup_call", {"room": 20, "time": "07:30"})]),
+        ("clean rooms 12 and 14",
+         [("request_cleaning", {"room": 12}), ("request_cleaning", {"room": 14})]),
+        ("back up db-1 for 30 days, then restart it",
+         [("back_up", {"server": "db-1", "keep_days": 30}),
+          ("restart_server", {"server": "db-1"})]),
+        ("tell Ann Miller that the card is ready",
+         [("send_message", {"recipient": "Ann Miller", "text": "card is ready"})]),
+        # The owner of an account is no account, and two orders are not one.
+        ("move 20 from Ann Miller's account to A-2", []),
+        ("close A-2 after transferring its balance to A-1", []),
+    ],
+)  # fmt: skip
+def test_values_are_bound_by_type_and_meaning(
+    text: str, expected: list[tuple[str, dict[str, Json]]]
+) -> None:
+    reader = RequestReader(DESK, meanings(DESK, ENCODER), ENCODER.encode)
+    assert calls(reader.read(text)) == expected

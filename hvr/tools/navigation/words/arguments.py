@@ -152,6 +152,7 @@ def _pairs(call: ReadCall, words: ToolVocabulary, clause: RequestClause) -> Iter
         assert span is not None
         if clause.tokens[index].start in call.used:
             continue
+        owned = _owned(clause.tokens, index)
         if span.form is ValueForm.NUMBER and span.value == len(indices) - order - 1 > 1:
             call.used.add(span.start)  # "the three files a, b and c"
             continue
@@ -159,7 +160,7 @@ def _pairs(call: ReadCall, words: ToolVocabulary, clause: RequestClause) -> Iter
             if parameter.name in call.arguments:
                 continue
             fits, value = value_compatibility(span, parameter)
-            if not fits:
+            if not fits or owned & stems_of(parameter.name):
                 continue
             if span.form is ValueForm.PATH and not _fits_subject(span.text, call.tool, parameter):
                 continue
@@ -176,6 +177,12 @@ def _pairs(call: ReadCall, words: ToolVocabulary, clause: RequestClause) -> Iter
 
 _FILE = frozenset(map(stem, ("file", "filename")))
 _FOLDER = frozenset(map(stem, ("directory", "folder", "repo", "root", "workspace", "project")))
+
+
+def _owned(tokens: Sequence[Token], index: int) -> frozenset[str]:
+    """Return the stem of what a value owns: "account" in "Ann Miller's account"."""
+    mark, *owned = [token.lower for token in tokens[index + 1 : index + 3]] or [""]
+    return frozenset(map(stem, owned)) if mark in ("s", "'s") else frozenset()
 
 
 def _fits_subject(path: str, tool: ToolSchema, parameter: ToolParameter) -> bool:
@@ -234,15 +241,21 @@ def cue_of(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> flo
         cue += 0.3
     if nearest in NAMING and kind_of(parameter) in _NAMEABLE:
         cue += 0.6 if names & {"name", "titl"} else 0.4
+    person = names & _PEOPLE or parameter.description.lower().startswith("who ")
+    span = tokens[index].span
+    if person and span is not None and span.form is ValueForm.NAME and nearest in ("for", "to"):
+        cue += 0.5
     if nearest in _SAYING and kind_of(parameter) is ValueKind.TEXT:
         cue += 0.4
-    span = tokens[index].span
     if span is not None and span.form is ValueForm.ID:
         cue += 0.4 * _prefix(span.text, parameter.name)
     return cue
 
 
 _NAMEABLE = frozenset([ValueKind.NAME, ValueKind.PATH, ValueKind.ID, ValueKind.ANY])
+_PEOPLE = frozenset(
+    map(stem, "assignee owner user guest customer person recipient employee member client".split())
+)
 _ENDS = frozenset(map(stem, END_NAMES))
 _STARTS = frozenset(map(stem, START_NAMES))
 _PLACES = frozenset(map(stem, ("city", "town", "country", "place", "location", "region", "zone")))
@@ -455,13 +468,16 @@ def _introduced(
     if all(stem(token.lower or "x") in words.around for token in run):
         return False  # words that tools use for things are not values
     index = clause.tokens.index(run[0])
-    before = [t for t in clause.tokens[:index] if t.lower not in DETERMINERS]
+    before = [t for t in clause.tokens[:index] if t.lower not in DETERMINERS - {"that"}]
     last = before[-1] if before else None
     if last is None:
         return False
     if kind_of(parameter) is ValueKind.NAME:
         finite = any(token.lower in AUXILIARIES for token in run)
-        return last.lower in _PLACING and not finite
+        # "Deploy shop 1.4" names the app beside another value.
+        beside = index > 0 and len(run) == 1 and stem(clause.tokens[index - 1].lower) == verb
+        beside = beside and any(t.span is not None for t in clause.tokens[index + 1 : index + 2])
+        return (last.lower in _PLACING or beside) and not finite
     if stems_of(parameter.name) & REASON_STEMS:
         return last.lower in ("for", ":")
     placed = kind_of(parameter) is ValueKind.ANY and last.lower in _PLACING
@@ -505,4 +521,5 @@ def _runs(
 
 
 def _verb_length(clause: RequestClause, verb: str) -> int:
-    return 1 if clause.tokens and stem(clause.tokens[0].lower or "x") == verb else 0
+    first = clause.tokens[0].lower if clause.tokens else ""
+    return int(stem(first or "x") == verb or (first == "tell" and verb == stem("notify")))

@@ -7,23 +7,18 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from hvr.tools.catalogue.schema import Catalogue, ToolParameter
-from hvr.tools.navigation.known_values import leaf_of
-from hvr.tools.navigation.request import EntityQuery, Order, Selection
 from hvr.tools.navigation.words.english import (
     ADVERBS,
     AUXILIARIES,
     COURTESY,
     DETERMINERS,
-    ORDINALS,
+    PHRASAL,
     PREPOSITIONS,
     PRONOUNS,
     QUESTION_WORDS,
     RESTRICTIONS,
     SUBJECTS,
-    SUPERLATIVES,
     stem,
-    stems_of,
 )
 from hvr.tools.navigation.words.lexer import (
     GENERAL_VERBS,
@@ -188,6 +183,8 @@ def stripped(tokens: Sequence[Token]) -> list[Token]:
     """Return tokens without punctuation and courtesies at both ends."""
     some = list(tokens)
     while some and some[0].span is None:
+        if " ".join(token.lower for token in some[:2]) in PHRASAL:
+            break
         no = some[0].lower == "no" and len(some) > 1 and some[1].lower in (",", "don't", "do")
         if some[0].is_word and not no and (some[0].lower not in _LOOSE or len(some) == 1):
             break
@@ -293,12 +290,27 @@ def _mood(
         return Mood.QUESTION if end == "?" and not ordered else Mood.ORDER
     if _DIRECTS.search(said) and end != "?":
         return Mood.ORDER
-    if end != "?" and (_REPORTS.match(said) or _finite(tokens)):
+    if end != "?" and (_REPORTS.match(said) or _finite(tokens) or _past(tokens)):
         return Mood.STATEMENT
     if word in PREPOSITIONS and end != "?":
         return Mood.STATEMENT  # "In the folder docs, ..." is only a location
     # A bare noun phrase asks for what it names.
     return Mood.QUESTION
+
+
+_PAST = frozenset(
+    """lost broke forgot left bought sent got found paid went came gave took made did wrote lent
+    stole fell ran saw received moved arrived changed asked called dropped missed""".split()
+)
+
+
+def _past(tokens: Sequence[Token]) -> bool:
+    """Return whether a subject and a verb in the past begin the tokens: "Bob lost his card"."""
+    joint = DETERMINERS | PREPOSITIONS | PRONOUNS
+    return any(
+        tokens[at].lower in _PAST and (at + 1 == len(tokens) or tokens[at + 1].lower in joint)
+        for at in range(1, min(len(tokens), 4))
+    )
 
 
 def _finite(tokens: Sequence[Token]) -> bool:
@@ -398,6 +410,9 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
             conditions = body if opener in ("if", "when") and not orders else []
         elif opener in _EXCLUSIONS:
             found.append(RequestClause(tuple(body), Mood.FORBIDDEN, opener))
+        elif opener in _TIMES and _gerund(body) and stem(body[0].lower) in verbs:
+            # "Close it after moving the money": hvr asks whether to do both.
+            found.append(RequestClause(tuple(body), Mood.CONDITIONAL, opener))
         elif opener in _REASONS | _TIMES or (polite and opener in _CONDITIONS):
             found.append(RequestClause(tuple(body), Mood.STATEMENT, opener))
         elif found and _goes_on(found[-1], opener, body):
@@ -529,7 +544,9 @@ def _starts_clause(rest: Sequence[Token], verbs: frozenset[str]) -> bool:
     return is_verb(rest, verbs)
 
 
-_SHARED_FORMS = frozenset({ValueForm.ID, ValueForm.EMAIL, ValueForm.PATH, ValueForm.URL})
+_SHARED_FORMS = frozenset(
+    {ValueForm.ID, ValueForm.EMAIL, ValueForm.PATH, ValueForm.URL, ValueForm.NAME, ValueForm.NUMBER}
+)
 _BETWEEN = frozenset({",", "and", "&", "as", "well", "the"})
 _DISTRIBUTES = frozenset({"both", "each"})
 
@@ -558,20 +575,22 @@ _AND = frozenset({"and", ",", "&"})
 
 
 def _repeated(clause: RequestClause, choices: Collection[str]) -> list[RequestClause]:
-    """Return two clauses for "refund 30 for O-11 and 40 for O-12"; none otherwise."""
+    """Return two clauses for "refund 30 for O-11 and 40 for O-12 today"; none otherwise."""
     tokens = clause.tokens
 
     def shape(token: Token) -> str:
         word = "choice" if token.is_word and stem(token.lower) in choices else token.lower
-        return token.span.form.value if token.span else word
+        time = token.span is not None and token.span.form is ValueForm.TIME  # "at 6", "at 7:30"
+        form = ValueForm.NUMBER if time or token.span is None else token.span.form
+        return form.value if token.span else word
 
     for joint, token in enumerate(tokens):
-        length = len(tokens) - joint - 1
-        if token.lower != "and" or not 1 < length < joint:
-            continue
-        head, last, rest = tokens[: joint - length], tokens[:joint], tokens[joint + 1 :]
-        if [*map(shape, last[-length:])] == [*map(shape, rest)]:
-            return [replace(clause, tokens=part) for part in (last, (*head, *rest))]
+        rest = tokens[joint + 1 :]
+        for length in range(min(joint - 1, len(rest)), 1, -1) if token.lower == "and" else ():
+            head, last, tail = tokens[: joint - length], tokens[:joint], rest[length:]
+            if [*map(shape, last[-length:])] == [*map(shape, rest[:length])]:
+                parts = ((*last, *tail), (*head, *rest))
+                return [replace(clause, tokens=part) for part in parts]
     return []
 
 
@@ -607,84 +626,3 @@ def each_value(clause: RequestClause, choices: Collection[str] = ()) -> list[Req
     (run,) = lists
     head, tail = tokens[: run[0]], tokens[run[-1] + 1 :]
     return [replace(clause, tokens=(*head, tokens[at], *tail)) for at in run]
-
-
-# References ---------------------------------------------------------------------------------------
-# Entities referred to without an id: all of them, the first, the cheapest. The values in the clause
-# give the constraints; the words here only select.
-
-_EVERY = frozenset(["all", "every", "each", "both"])
-_BARE = frozenset(map(stem, ("id", "number", "key", "code", "name", "reference")))
-
-
-@dataclass(frozen=True)
-class Reference:
-    """A reference to an entity.
-
-    Args:
-        used: Positions of the words that make up the reference.
-        unknown: Superlative that matches no known property; otherwise empty.
-    """
-
-    query: EntityQuery
-    used: frozenset[int] = frozenset()
-    unknown: str = ""
-
-
-def reference_of(
-    clause: RequestClause, parameter: ToolParameter, catalogue: Catalogue
-) -> Reference:
-    """Return how a clause selects the entity of a parameter, as in "every order", "the last order".
-
-    A clause without such words gives a query without conditions.
-    """
-    nouns = stems_of(parameter.name) - _BARE
-    tokens = clause.tokens
-    heads = [i for i, token in enumerate(tokens) if token.is_word and stem(token.lower) in nouns]
-    for index, token in enumerate(tokens):
-        word = token.lower
-        # "The last line of the file" does not mean the last file.
-        near = [
-            h
-            for h in heads
-            if 0 < h - index <= 4 and not any(t.lower == "of" for t in tokens[index + 2 : h])
-        ]
-        if not near:
-            continue
-        if word in _EVERY:
-            return Reference(EntityQuery(every=True), frozenset([token.start]))
-        if word in SUPERLATIVES or (word.endswith("est") and word not in ("latest", "request")):
-            return _superlative(token, catalogue)
-        ordered = index and tokens[index - 1].lower in DETERMINERS
-        if word in ORDINALS and ordered:
-            selection = Selection(Order.LISTED, position=ORDINALS[word])
-            return Reference(EntityQuery(selection=selection), frozenset([token.start]))
-    return Reference(EntityQuery())
-
-
-def _superlative(token: Token, catalogue: Catalogue) -> Reference:
-    order, names = SUPERLATIVES.get(token.lower, ("", ()))
-    properties = {
-        leaf_of(one.name).replace("[]", "") for tool in catalogue.tools for one in tool.gives
-    }
-    by = [one for name in names for one in sorted(properties) if stem(name) in stems_of(one)]
-    used = frozenset([token.start])
-    if not by:
-        return Reference(EntityQuery(), used, token.text)
-    selection = Selection(Order(order), by[0])
-    return Reference(EntityQuery(selection=selection), used)
-
-
-def refers_back(clause: RequestClause, parameter: ToolParameter) -> bool:
-    """Return whether a clause refers to an entity mentioned earlier: "it", "the parcel"."""
-    nouns = stems_of(parameter.name) - _BARE
-    tokens = clause.tokens
-    for index, token in enumerate(tokens):
-        following = tokens[index + 1] if index + 1 < len(tokens) else None
-        alone = following is None or not following.is_word or not is_content(following)
-        if token.lower in PRONOUNS and alone:
-            return True
-        definite = token.lower in ("the", "this", "that", "these", "those", "its", "their")
-        if definite and following is not None and stem(following.lower) in nouns:
-            return True
-    return False

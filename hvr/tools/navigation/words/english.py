@@ -51,6 +51,7 @@ UNITS: Mapping[str, str] = {
         "centimeter": "cm centimeter centimetre", "mile": "mi mile", "foot": "ft foot feet",
         "liter": "l liter litre", "milliliter": "ml milliliter millilitre", "gallon": "gal gallon",
         "second": "sec second", "minute": "min minute", "hour": "h hr hour", "day": "day",
+        "night": "night",
         "week": "week", "month": "month", "year": "year", "millisecond": "ms millisecond",
         "dollar": "$ usd dollar buck", "euro": "€ eur euro", "cent": "cent",
         "percent": "% percent", "degree": "° degree", "byte": "byte", "kilobyte": "kb kilobyte",
@@ -65,7 +66,9 @@ CONVERSIONS: Mapping[tuple[str, str], float] = {
     ("meter", "kilometer"): 0.001, ("meter", "centimeter"): 100, ("centimeter", "meter"): 0.01,
     ("minute", "second"): 60, ("hour", "second"): 3600, ("hour", "minute"): 60,
     ("second", "millisecond"): 1000, ("day", "hour"): 24, ("dollar", "cent"): 100,
-    ("euro", "cent"): 100, ("liter", "milliliter"): 1000, ("milliliter", "liter"): 0.001,
+    ("euro", "cent"): 100, ("week", "day"): 7, ("week", "night"): 7, ("day", "night"): 1,
+    ("night", "day"): 1, ("year", "month"): 12, ("day", "week"): 1 / 7,
+    ("liter", "milliliter"): 1000, ("milliliter", "liter"): 0.001,
 }  # fmt: skip
 """Conversion factors between units."""
 
@@ -131,7 +134,7 @@ ACTIONS: tuple[frozenset[str], ...] = tuple(
         "add insert append put include attach",
         "write save store put record populate fill",
         "update change edit modify alter adjust revise amend correct",
-        "set change assign configure adjust put",
+        "set change assign configure adjust put raise increase lower decrease reduce",
         "delete remove erase drop discard wipe destroy clear",
         "cancel abort revoke",
         "move relocate transfer shift",
@@ -193,7 +196,7 @@ PHRASAL: Mapping[str, str] = {
     "top up": "fill", "fill up": "fill", "shut down": "stop", "hand over": "transfer",
     "write down": "write", "print out": "print", "go to": "navigate", "undo": "reset",
     "check out": "checkout", "switch to": "switch", "make sure": "ensure", "be sure": "ensure",
-    "change to": "switch", "add up": "add",
+    "change to": "switch", "add up": "add", "back up": "backup",
 }  # fmt: skip
 """Phrasal verbs, each with a single verb of the same meaning."""
 
@@ -222,6 +225,7 @@ NAMED = (
 NAMING = frozenset([*NAMED, "name"])
 
 SENSES: Mapping[str, tuple[str, ...]] = {
+    "notify": ("message", "notification"),
     "big": ("size",), "large": ("size",), "small": ("size",), "heavy": ("weight",),
     "far": ("distance",), "old": ("age",), "long": ("duration", "length"), "high": ("height",),
     "much": ("price", "cost", "amount", "total"), "many": ("count", "number", "total"),

@@ -152,6 +152,9 @@ def value_compatibility(span: ValueSpan, parameter: ToolParameter) -> tuple[floa
         zone = time_zone(str(span.value))
         return (0.9, zone) if zone else (0.0, None)
     value: Json = span.value
+    if span.form is ValueForm.NUMBER and kind is ValueKind.TIME:  # "at 6"
+        whole = isinstance(span.value, int) and 0 <= span.value < 24 and not span.unit
+        return (0.6, f"{span.value:02d}:00") if whole else (0.0, None)
     if span.form is ValueForm.NUMBER and kind in (ValueKind.ID, ValueKind.PHONE):
         value = span.text
         if span.unit:
@@ -216,6 +219,12 @@ def units_of(parameter: ToolParameter) -> frozenset[str]:
     return frozenset()
 
 
+def _letters(part: str) -> str:
+    """Return a pattern for letters like those of an example, or the same ones in another case."""
+    case = "A-Z" if part.isupper() else "a-z" if part.islower() else "A-Za-z"
+    return rf"(?:[{case}]+|(?i:{part}))"
+
+
 _EXAMPLE = re.compile(r"(?:such as|e\.g\.,?|like|for example,?|format:?)\s+['\"]?([^\s'\",;)]+)")
 
 
@@ -227,6 +236,6 @@ def examples_form(description: str) -> str:
     if not re.search(r"\d", example) or not re.search(r"[A-Za-z#]", example):
         return ""
     return "".join(
-        r"\d+" if part.isdigit() else r"[A-Za-z]+" if part.isalpha() else re.escape(part)
+        r"\d+" if part.isdigit() else _letters(part) if part.isalpha() else re.escape(part)
         for part in re.findall(r"[A-Za-z]+|\d+|.", example)
     )

@@ -21,6 +21,7 @@ from hvr.tools.navigation.words.english import (
     MONTHS,
     NAMED,
     NUMBER_WORDS,
+    PHRASAL,
     PREPOSITIONS,
     PRONOUNS,
     QUESTION_WORDS,
@@ -184,6 +185,13 @@ def _time(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
     named = {"noon": "12:00", "midday": "12:00", "midnight": "00:00"}.get(said.lower())
     if named:
         return ValueSpan(start, end, said, form, named)
+    if (spoken := re.fullmatch(r"(half|quarter)\s+(past|to)\s+(\w+)", said.lower())) is not None:
+        hour = NUMBER_WORDS.get(spoken[3]) or int(spoken[3] if spoken[3].isdecimal() else 99)
+        minutes = (30 if spoken[1] == "half" else 15) * (1 if spoken[2] == "past" else -1)
+        if not 1 <= hour <= 12:
+            return None
+        hour, minute_ = divmod(hour * 60 + minutes, 60)
+        return ValueSpan(start, end, said, form, f"{hour:02d}:{minute_:02d}")
     parts = re.match(r"(\d{1,2})(?::(\d{2})(:\d{2})?)?\s*([ap])?", said.lower())
     assert parts is not None
     hour, minute, second = int(parts[1]), int(parts[2] or 0), parts[3] or ""
@@ -412,7 +420,8 @@ def _times_and_numbers() -> tuple[_FormRule, ...]:
             ValueForm.TIME,
             re.compile(
                 r"(?i)\b\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\b\.?)?|"
-                r"\b\d{1,2}\s*[ap]\.?m\b\.?|\b(?:noon|midday|midnight)\b"
+                r"\b\d{1,2}\s*[ap]\.?m\b\.?|\b(?:noon|midday|midnight)\b|"
+                rf"\b(?:half|quarter)\s+(?:past|to)\s+(?:\d{{1,2}}|{_WORDED})\b"
             ),
             _time,
         ),
@@ -427,6 +436,7 @@ def _times_and_numbers() -> tuple[_FormRule, ...]:
             ),
             _id,
         ),
+        (ValueForm.ID, re.compile(r"\bv?\d+(?:\.\d+){2,}(?!\w)"), _plain),  # a version
         (ValueForm.NUMBER, re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?"), _number),
         (
             ValueForm.NUMBER,
@@ -519,6 +529,8 @@ def is_verb(tokens: Sequence[Token], verbs: Collection[str]) -> bool:
         return False
     if is_participle(first.lower):
         return False
+    if f"{first.lower} {following}" in PHRASAL:
+        return True
     if first.lower.endswith(("ing", "'s")) and stem(first.lower) not in _BASE_ING:
         return False
     if following in DETERMINERS or following in PRONOUNS - {"one", "ones"}:

@@ -38,8 +38,6 @@ from hvr.tools.navigation.words.clauses import (
     clauses_of,
     each_part,
     each_value,
-    reference_of,
-    refers_back,
 )
 from hvr.tools.navigation.words.english import (
     ADVERBS,
@@ -55,6 +53,7 @@ from hvr.tools.navigation.words.english import (
 from hvr.tools.navigation.words.kinds import ValueKind, kind_of, value_compatibility
 from hvr.tools.navigation.words.lexer import Token, ValueForm, ValueSpan
 from hvr.tools.navigation.words.reading import ReadRequest, ReadValue
+from hvr.tools.navigation.words.references import reference_of, refers_back
 from hvr.tools.navigation.words.tool_choice import (
     MIN_COSINE,
     ClauseVerb,
@@ -165,7 +164,7 @@ class RequestReader:
             ranked[:_LIKELY], key=lambda one: -(one.score + _completed(one.call, clause))
         )
         related = [one for one in ranked if only or self._related(one, clause, verb)]
-        related = _best_suited(related, clause)
+        related = _best_suited(related, clause) or self._only_reader(ranked, clause)
         # Without a related tool, the clause has no goal, and FIND or a question follows.
         if not related:
             return _ClauseGoal(clause, unread=_words(clause))
@@ -185,6 +184,23 @@ class RequestReader:
         if goal.question is not None:
             goal.call = None
         return goal
+
+    def _only_reader(
+        self, ranked: Sequence[ToolEvidence], clause: RequestClause
+    ) -> list[ToolEvidence]:
+        """Return the only query that takes all values of a question, such as "is db-1 running?"."""
+        if clause.mood is not Mood.QUESTION or clause.fragment or not clause.spans:
+            return []
+        takes = [
+            one
+            for one in ranked
+            if one.call.arguments
+            and not one.call.open()
+            and all(span.start in one.call.used for span in clause.spans)
+        ]
+        if all(span.form in (ValueForm.NAME, ValueForm.NUMBER) for span in clause.spans):
+            takes = [one for one in takes if one.nouns > 0]
+        return takes if len(takes) == 1 else []
 
     def _doubt(
         self,
@@ -237,6 +253,7 @@ class RequestReader:
         facts: Sequence[ValueSpan],
         reasons: Sequence[RequestClause],
     ) -> None:
+        _same_as_before(call, clause, before)
         nouns = stems_of(call.tool.name)
         for parameter in call.open():
             back = refers_back(clause, parameter)
@@ -372,7 +389,9 @@ class RequestReader:
             why = f"No tool fits the request{f' (not understood: {said})' if said else ''}."
             return ReadRequest(None, why, move=NextMove.FIND, unread=unread)
         writes = any(goal.call.tool.effect is not Effect.READS for goal in served if goal.call)
-        orders = [goal.clause for goal in lost if goal.clause.mood is Mood.ORDER]
+        orders = [
+            goal.clause for goal in lost if goal.clause.mood is Mood.ORDER or goal.clause.spans
+        ]
         if writes and (unclear := [*orders, *doubtful]):
             why = f"{_cited(unclear[0])} is not understood"
             names = tuple(goal.call.tool for goal in served if goal.call)
@@ -490,6 +509,17 @@ def _completed(call: ReadCall, clause: RequestClause) -> float:
     later = sum(value.form in ("said before", "said beside", "reason") for value in call.values)
     weight = 1.0 if any(token.lower in PRONOUNS for token in clause.tokens) else 0.5
     return weight * later / len(needed) if needed else 0.0
+
+
+def _same_as_before(call: ReadCall, clause: RequestClause, before: Sequence[_ClauseGoal]) -> None:
+    """Let "it" take the value that an earlier call gives to the same parameter."""
+    lent = {t.text for t in clause.tokens if t.start in clause.borrowed}
+    for number, said in enumerate(call.values):
+        parameter = next(p for p in call.tool.takes if p.name == said.name)
+        value, text = _from_calls(parameter, before) if said.text in lent else (None, "")
+        if value is not None and not parameter.is_list:
+            call.arguments[said.name] = value
+            call.values[number] = ReadValue(said.name, value, text, "said before")
 
 
 def _from_calls(parameter: ToolParameter, before: Sequence[_ClauseGoal]) -> tuple[Json, str]:

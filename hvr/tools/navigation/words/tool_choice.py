@@ -63,6 +63,9 @@ class ToolEvidence:
 QUESTION_SCORE = 0.4
 """Minimum verb score at which a question may use a read-only tool."""
 
+_DESCRIBED = 0.7
+"""Weight of a word in a tool's description."""
+
 _SHOW = stem("get")
 _SWITCHING = frozenset(map(stem, ("enable", "disable", "turn", "switch")))
 _GENERAL = frozenset(
@@ -95,6 +98,9 @@ def verb_of(clause: RequestClause) -> ClauseVerb:
         return ClauseVerb(stem(words[at]), frozenset([tokens[at].start]))
     if not tokens[0].is_word:
         return ClauseVerb("", frozenset())
+    if words[0] == "tell" and len(tokens) > 1 and tokens[1].span is not None:
+        # "Tell Ann that …" sends a message; "tell me" only asks.
+        return ClauseVerb(stem("notify"), frozenset([tokens[0].start]))
     two = PHRASAL.get(" ".join(words[:2]), "") if len(words) > 1 else ""
     if two:
         nouns = frozenset(map(stem, [*words[:2], "".join(words[:2])])) - {"up", "to"}
@@ -136,6 +142,13 @@ class ToolChooser:
             ):
                 continue
             found.append(self._evidence(tool, clause, verb, float(cosine), context, reads=reads))
+        if verb.stem and all(one.verb < SIMILAR_VERB for one in found):
+            # "Clean the room" asks for `request_cleaning`, the only tool with this word.
+            own = self.vocabulary.of
+            weights = [(own[one.tool.name].weight(verb.stem), one) for one in found]
+            most = max((weight for weight, _ in weights), default=0.0)
+            named = [one for weight, one in weights if weight == most >= _DESCRIBED]
+            found = [replace(one, verb=SIMILAR_VERB) if [one] == named else one for one in found]
         return sorted(found, key=lambda one: -one.score)
 
     def _negated(self, nouns: frozenset[str], clause: RequestClause) -> frozenset[str]:

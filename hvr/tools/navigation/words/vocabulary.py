@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -182,8 +183,16 @@ def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*in_name[:1], *said]))
 
 
+_NOUN_OF_VERB = re.compile(r"\b[a-z]+(?:ing|-(?:up|out|in|off))\b")
+
+
 def verbs_of_tools(catalogue: Catalogue) -> frozenset[str]:
-    return frozenset(verb for tool in catalogue.tools for verb in verbs_of(tool))
+    """Return the stems of the tools' verbs, also in nouns: "clean" in `request_cleaning`."""
+    found = {verb for tool in catalogue.tools for verb in verbs_of(tool)}
+    for tool in catalogue.tools:
+        text = f"{tool.name.replace('_', ' ')} {tool.description.lower()}"
+        found |= {stem(one[0].partition("-")[0]) for one in _NOUN_OF_VERB.finditer(text)}
+    return frozenset(found)
 
 
 def action_match(tool: ToolSchema, verb: str) -> float:
