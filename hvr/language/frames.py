@@ -44,7 +44,7 @@ ASKING = (
     rf"(?:i|we|i'd|i'm|i'll|we'd|we're|we'll) {ANY}{{0,4}}you {ANY}{{0,2}}to ",
     rf"(?:i|we|i'd|i'm|we'd|we're) {ANY}{{0,3}}(?:rather|prefer|wish|want|need|to see) you ",
     r"(?:(?:going to|will) )?(?:need|want|like) you to |(?:would you )?mind ",
-    rf"(?:i|we|i'd|we'd) {ADVERBS}{SUPPOSE} (?:that )?you ",
+    rf"(?:i|we|i'd|we'd) {ADVERBS}(?:(?:would|should) )?{SUPPOSE} (?:that )?you ",
     rf"(?:i|we|i'd|we'd|i'm|we're) {ADVERBS}{SUPPOSE} (?:that )?(?:you|we) {MEANT} {ADVERBS}",
     # i was wondering if you could …, i wonder whether you'd mind …
     rf"(?:(?:i|we|i'm|we're) )?{ANY}?(?:wondering|wonder|hoping|thinking) (?:if |whether |that )?"
@@ -108,7 +108,7 @@ AGAINST = frozenset(
     "pretend pretending instead rather_than forget forgot fail failed prevent resist decline "
     "postpone delay skip cease doubt deny fear regret dread dangerous stupid wrong silly mad crazy "
     "rude illegal useless pointless unwise foolish bad terrible awful wasteful risky unsafe "
-    "shame afraid against dare last least worst".split()
+    "shame afraid against dare last least worst finished done completed".split()
 )
 """Words that make a frame ask for the opposite, or for nothing."""
 SAYING = frozenset(

@@ -400,6 +400,8 @@ class Referents:
     def _slices(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
         count = thing.determiner.count
         assert count is not None
+        if thing.determiner.other and thing.of is None and count >= 0:  # 'the other slices'
+            return [self.pronouns.rest(thing, reading.requires)]
         if thing.of is not None and thing.of.kind == "pronoun" and thing.of.many:
             sources = (
                 self.draft.entities[n].cut_from

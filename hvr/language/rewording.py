@@ -128,6 +128,17 @@ _FORMS = (
         r"(?=(?:in|on|into|onto|to|at)\b)",
         " ",
     ),
+    # 'put the pan, not the pot, on the stove'
+    (
+        r", not ((?:the|an?|my|your|that|this) [\w ]+?), "
+        r"((?:in|on|into|onto|to|at|under|next to|from) [^,.;!?]+)",
+        r" \2, not \1",
+    ),
+    (r"\bif (?:i'm|i am) not (?:mistaken|wrong)\b,? ", ""),
+    (
+        r"\b(?:has |have |is |are )?(?:asked|asks|asking) for (?=(?:an?|the|some|two|his|her|their)\b)",
+        "wants ",
+    ),
     # 'the pan stays where it is'
     (
         r"\b((?:the|my|this|that|those|these) [\w ]+?) (?:(?:should|must|can|may|has to|have to) )?"

@@ -141,6 +141,9 @@ def is_level(word: str) -> bool:
     return not ({*_SIDES, *_HEIGHTS} & {*word.split()})
 
 
+_STOREY = 0.2
+"""Minimum vertical distance in metres between furniture and a place under or above it."""
+
 _NOT_FAR = 1.0
 """Maximum distance in metres for a plural with 'near': 'the plates near the sink'."""
 
@@ -161,7 +164,9 @@ def narrowed(
             fitting = place_near(inventory, chosen, near)
         elif near.word == PART_OF:
             fitting = parts_of(inventory, chosen, near) or nearest(inventory, chosen, near, 1)
-        elif near.word in _HEIGHTS and (level := _in_line(inventory, chosen, near)):
+        elif near.word in _HEIGHTS and (
+            level := _in_line(inventory, [c for c in chosen if c not in inventory.parents], near)
+        ):
             fitting = nearest(inventory, level, near, entity.count) if entity.count > 0 else level
         else:
             fitting = nearest(inventory, chosen, near, max(entity.count, 0))
@@ -202,7 +207,7 @@ def place_near(
     role, roles = WORKTOP if level else STORAGE, roles_of(inventory.ontology)
     usual = [c for c in candidates if roles.plays(inventory.classes[c], role)]
     if not level and inventory.extents:
-        usual = list(_in_line(inventory, usual, nearness))
+        usual = list(_in_line(inventory, usual, nearness, _STOREY))
     return nearest(inventory, usual, nearness, 1)
 
 
@@ -225,10 +230,14 @@ def parts_of(
 
 
 def _in_line(
-    inventory: Inventory, candidates: Sequence[str], nearness: Nearness
+    inventory: Inventory, candidates: Sequence[str], nearness: Nearness, apart: float = 0.0
 ) -> tuple[str, ...]:
-    """Return the furniture directly below or above another piece: the cabinets under the sink."""
-    fixed = [c for c in candidates if c in inventory.extents and c not in inventory.parents]
+    """Return the furniture directly below or above another piece: the cabinets under the sink.
+
+    Args:
+        apart: Minimum vertical distance of their middles in metres.
+    """
+    known = [c for c in candidates if c in inventory.extents]
     others = [
         n
         for c in nearness.classes
@@ -237,10 +246,11 @@ def _in_line(
     ]
     return tuple(
         c
-        for c in fixed
+        for c in known
         if any(
             _overlap(inventory.extents[c], inventory.extents[o])
             and _on_side(inventory, c, o, nearness.word)
+            and abs(_between(inventory.positions[c], inventory.positions[o])[1]) >= apart
             for o in others
             if o != c
         )

@@ -485,7 +485,8 @@ class _Sentence:
         if self.begun and cursor.function("retract", at=start):
             return None
         retracts = set(re.sub(r"\bin mind ", "", text).split()) & (RETRACTING | SAYING)
-        if (self.begun and retracts) or words[-1] in SAYING:
+        approved = words[-1] in FINE  # 'mum said it is fine'
+        if (self.begun and retracts and not approved) or words[-1] in SAYING:
             return False
         return self._is_statement(start, end)
 
@@ -501,6 +502,9 @@ class _Sentence:
             return not known or (words[2:3] != () and words[2].endswith("ing"))
         if words[0] == "after" and words[1:2] and words[1] not in PERSONS:
             acts = any(self.cursor.kind(Verb, n) for n in range(start + 1, end))
+            if words[1].endswith("ing"):  # 'after purchasing some produce'
+                acts = any(self._orders(start, n, end) for n in range(start + 1, end))
+                known = known and "your" not in words
             plain = not (known or acts or self._states(words[1:]))
             if words[1] in {"a", "an"} and "of" in words:  # 'after a day of tidying'
                 plain = not (known or self._states(words[2:]))
@@ -608,6 +612,8 @@ class _Sentence:
         return unknown and (word.endswith("ed") or (plural and apart))
 
     def _about_known(self, words: Sequence[str], states: bool) -> bool | None:
+        if words[0] == "no" and not (self.begun or self._covers_all()):
+            return True  # 'no coffee for me, just a glass of water'
         if not states:
             return None
         denied = [n for n, w in enumerate(words) if w in NEGATIONS or w.endswith("n't")]
