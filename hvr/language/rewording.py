@@ -136,7 +136,8 @@ _FORMS = (
     ),
     (r"\bif (?:i'm|i am) not (?:mistaken|wrong)\b,? ", ""),
     (
-        r"\b(?:has |have |is |are )?(?:asked|asks|asking) for (?=(?:an?|the|some|two|his|her|their)\b)",
+        r"\b(?:has |have |is |are )?(?:asked|asks|asking) for "
+        r"(?=(?:an?|the|some|two|his|her|their)\b)",
         "wants ",
     ),
     # 'the pan stays where it is'
