@@ -82,7 +82,8 @@ def with_referent(
     words = list(tokens)
     for n, word in reversed(list(enumerate(tokens))):
         if n == at and word in pronouns and len(things) == 1:
-            words[n : n + 1] = f"the {things[0]}".split()
+            whole = tokens[n + 1 : n + 2] == ("all",)  # 'put them all on the table'
+            words[n : n + 1 + whole] = f"{'all ' * whole}the {things[0]}".split()
         elif word == "there" and not any(map(cursor.named, range(n))) and len(places) == 1:
             words[n : n + 1] = places[0].split()
         else:

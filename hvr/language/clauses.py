@@ -328,7 +328,8 @@ def _separate_clauses(cursor: Cursor, before: Sequence[Clause], start: int) -> l
     # 'give me my watch, it is on the table'
     told = cursor.word(start) in {"it", "they", "that"} and cursor.word(start + 1) in {"is", "are"}
     past = any(cursor.word(at) in {"was", "were"} for at in range(start, cursor.at))
-    past = past or cursor.verb(cursor.after("filler", cursor.at + 1)) is not None
+    follows = cursor.after("filler", cursor.at + 1)
+    past = bool(past or cursor.verb(follows) or cursor.function("light", at=follows))
     pauses = PAUSES if told else STOPS
     alone = cursor.done and start > 0 and cursor.word(start - 1) in pauses
     begins = start == 0 or cursor.word(start - 1) in PAUSES  # not 'is empty and its door is shut'
@@ -480,9 +481,12 @@ def read_clause(cursor: Cursor) -> list[Clause]:
     cursor.take("first")
     if cursor.take("ensure"):
         cursor.skip_fillers()
-        cursor.take("goal")  # 'make sure there is a clean cup'
+        exists = cursor.take("goal")  # 'make sure there is a clean cup'
         if cursor.verb() is None:
-            return [read_statement(cursor)]
+            said = read_statement(cursor)
+            if exists or said.none or any(g.predicate or g.adjuncts for g in said.groups):
+                return [said]
+            return [said.replace(given=True, past=True)]  # 'check the stove'
     elif cursor.function("goal") and _prefers_goal(cursor):
         cursor.take("goal")
         if cursor.take("yourself"):

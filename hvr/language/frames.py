@@ -15,7 +15,7 @@ ANY = r"(?:[\w'-]+ )"
 """A word of the open class."""
 
 CAN = "(?:can|could|would|will|may|might|can't|couldn't|won't|wouldn't)"
-YOU = "(?:you|someone|somebody|anyone|anybody)"
+YOU = "(?:you|someone|somebody|anyone|anybody|(?:the|that|this|your) robot)"
 LIGHT = (
     "(?:be|like|love|care|happen|try|manage|remember|agree|want|wish|mind|get|go|come|help|do|"
     "take|find|make|have|see|think|consider|spare|please)"

@@ -156,7 +156,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
         "hi", "thanks", "thank you", "for breakfast", "for lunch", "for dinner", "for my guest",
         "for my guests", "for the guests", "would you mind", "maybe", "there", "would be nice",
         "it is time to", "of all places", "of all things", "where it belongs", "where it lives",
-        "out of the way", "out of sight", "where they belong", "may", "might", "for him",
+        "out of the way", "out of sight", "out of reach", "where they belong", "may", "might", "for him",
         "for her", "for them",
         "i want to", "i would like to", "i'd like to", "we want to", "i need to", "we need to",
         "up", "out", "entire", "tasty", "delicious", "proper", "together", "straight", "directly",

@@ -410,6 +410,7 @@ class MeaningDraft:
         for number in things:
             # What stands on the rim of a sink is in the sink, too.
             around = self.taxonomy.with_role(BASIN) if self.plays(place, BASIN) else ()
+            around += self.taxonomy.rims(entity.classes)
             classes = tuple(dict.fromkeys((*entity.classes, *around)))
             origin = {"place_from": classes, "from_name": entity.name}
             self.change(number, from_parts=word.split()[0] not in _ON_TOP)

@@ -148,6 +148,8 @@ def left_alone(cursor: Cursor) -> Prohibition | None:
     if cursor.word() not in {"leave", "keep"} or cursor.longest() > 1:
         return None
     cursor.at += 1
+    if cursor.word() == "the" and cursor.word(cursor.at + 1) in {"one", "ones"}:
+        raise cursor.parse_error()  # 'keep the one on the counter' is about another thing
     try:
         things = _any_of(cursor, cursor.between(start)) if cursor.starts_exactly(cursor.at) else ()
     except LanguageError:

@@ -140,11 +140,22 @@ _FORMS = (
         r"(?=(?:an?|the|some|two|his|her|their)\b)",
         "wants ",
     ),
+    # 'into the sink with it'
+    (
+        r"(?:^|(?<=[,.;:!?] ))((?:in|on)?to the [\w ]+?) with "
+        r"((?:it|them|him|her|that|the [\w ]+?|my [\w ]+?))(?=\s*(?:[,.;!?]|$))",
+        r"put \2 \1",
+    ),
+    (r"\bchop[- ]chop\b,?", ""),
     # 'the pan stays where it is'
     (
         r"\b((?:the|my|this|that|those|these) [\w ]+?) (?:(?:should|must|can|may|has to|have to) )?"
         r"(?:stays?|remains?) (?:put|where (?:it is|it's|they are))\b",
-        r"do not touch \1",
+        r"do not move \1",
+    ),
+    (
+        r"\bleave ((?:the|my|all|both|this|that) [^,.;!?]*?) where (?:it is|it's|they are)\b",
+        r"do not move \1",
     ),
     (r"\b(?:can|could|may|might) i (?:trouble|bother) you for\b", "i want"),
     (r"(?<=\w) (?:\+|&) (?=\w)", " and "),

@@ -617,7 +617,10 @@ class _Sentence:
         if not states:
             return None
         denied = [n for n, w in enumerate(words) if w in NEGATIONS or w.endswith("n't")]
-        if set(words) & DESIRES or any(w.endswith("'d") for w in words):
+        wishes = set(words) & DESIRES
+        if (wishes - {"like", "want", "love"} if denied else wishes) or any(
+            w.endswith("'d") for w in words
+        ):  # but 'guests don't like wine, so …'
             return None if words[0] not in PEOPLE else False
         if denied:
             after = words[denied[0] + 1 :]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 from hvr.errors import LanguageError
@@ -427,6 +427,11 @@ class Taxonomy:
 
     def with_role(self, role: str) -> tuple[str, ...]:
         return tuple(sorted(c for c in self._types if self.plays(c, role)))
+
+    def rims(self, classes: Collection[str]) -> tuple[str, ...]:
+        """Return the classes that are named as parts of others, such as 'edge of the bathtub'."""
+        ends = tuple(f" of the {self.label(c)}" for c in classes)
+        return tuple(sorted(c for c in self._types if self.label(c).endswith(ends)))
 
     def class_of_type(self, name: str) -> str | None:
         """Return the class of a PDDL type such as `mug`, or None.
