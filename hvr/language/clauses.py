@@ -209,10 +209,8 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             clauses += ordered([_elliptic(cursor, clauses[-1])], True)
         elif linker := cursor.take("then", "and", "first"):
             then = _linked(cursor, clauses, then or linker.role == "then")
-        elif (alone := left_alone(cursor)) is not None:
-            prohibitions.append(alone)
-        elif cursor.function("dismiss"):
-            _sort_in(read_dismissed(cursor), clauses, prohibitions)
+        elif (alone := left_alone(cursor)) or cursor.function("dismiss"):
+            _sort_in(alone or read_dismissed(cursor), clauses, prohibitions)
         elif reports(cursor):
             clauses.append(read_report(cursor))
         elif prohibits(cursor):

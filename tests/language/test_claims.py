@@ -22,6 +22,7 @@ from hvr.execution.world import open_world
 from hvr.knowledge.ontology import PLACE, PORTABLE
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import find_world, load_world, world_of_scene
+from hvr.language.function_words import CHAT_WORDS
 from hvr.language.goal_builder import Goal
 from hvr.language.grammar import Reader, make_reader
 from hvr.language.learnt import is_installed
@@ -254,7 +255,8 @@ def heads() -> list[str]:
     text = resources.files("hvr.language").joinpath("ordinary_words.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     words = [word for line in lines for word in line.split()]
-    return [word for word in words if not word.endswith("ly")]  # adverbs are no heads
+    # Adverbs and words such as 'kinda' are no heads.
+    return [word for word in words if not (word.endswith("ly") or word in CHAT_WORDS)]
 
 
 @pytest.mark.slow
