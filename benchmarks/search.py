@@ -35,7 +35,7 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.pddl import Atom, GroundAction
-from hvr.worlds.faults import other_agent
+from hvr.worlds.faults import effects
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import PlaceCounts, scene_names
 from hvr.worlds.thor.skills import GRID
@@ -119,7 +119,7 @@ def search(case: Hidden, counts: PlaceCounts, *, informed: bool) -> Walk | None:
     world = opened(case.scene)
     try:
         ids = [world.names.object_id(n) for n in (case.thing, case.place)]
-        if not other_agent.occupy(world.env, *ids):
+        if not effects.occupy(world.env, *ids):
             return None
         kind = "in" if Atom("in", (case.thing, case.place)) in world.inventory().facts else "on"
         parent = world.scene.objects[case.thing].parents[0]

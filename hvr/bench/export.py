@@ -14,7 +14,7 @@ from typing import Any
 from hvr.bench.cells import COLUMNS, CellResult, Scores
 from hvr.bench.tables import Delta, Row, Stat, Summary, before_after, bounds, with_spread
 from hvr.models.layers import MeteredUse
-from hvr.runs.report.sections import Part, Series, bars, report, scatter, section, stacked, table
+from hvr.runs.report.charts import Part, Series, bars, data_table, report, scatter, section, stacked
 from hvr.runs.tasks import label as task_label
 
 # Export -------------------------------------------------------------------------------------------
@@ -321,7 +321,7 @@ def _compared(deltas: Sequence[Delta] | None) -> Iterator[Part]:
         for one in deltas
     ]
     header = ("measure", "model", "setting", "task", "before", "now", "change", "beyond the spread")
-    yield section("Changes since the other bench", table("All differences", header, rows))
+    yield section("Changes since the other bench", data_table("All differences", header, rows))
 
 
 def _simulated(summary: Summary) -> str:
@@ -360,20 +360,20 @@ def _summary(summary: Summary) -> Iterator[Part]:
         ]
         correct = [(s, *(_number(row[key]) for _, _, key in _MAIN)) for s, row in values.items()]
         titles = [title for title, *_ in (*_LENGTHS, *_VERIFIED)]
-        yield table(f"Paper, table 2, {model}", ("setting", *(t for t, *_ in _MAIN)), correct)
-        yield table(f"Paper, table 2, {model}, continued", ("setting", *titles), lengths)
+        yield data_table(f"Paper, table 2, {model}", ("setting", *(t for t, *_ in _MAIN)), correct)
+        yield data_table(f"Paper, table 2, {model}, continued", ("setting", *titles), lengths)
 
 
 def _own(summary: Summary, model: str, rows: Sequence[Row]) -> Iterator[Part]:
     label = summary.label(model)
     plans = (*_LEADING, *(pair[:2] for pair in _MAIN))
-    yield table(
+    yield data_table(
         f"hvr, plans · {label}",
         ("setting", *(title for title, _ in plans)),
         [_line(summary, row, plans) for row in rows],
     )
     lengths = tuple(pair[:2] for pair in _LENGTHS)
-    yield table(
+    yield data_table(
         f"hvr, lengths and verification · {label}",
         (
             "setting",
@@ -396,7 +396,7 @@ def _own(summary: Summary, model: str, rows: Sequence[Row]) -> Iterator[Part]:
     )
     shown = [(title, key) for title, key in (*plans, *lengths) if _has_bounds(rows, key)]
     if shown:
-        yield table(
+        yield data_table(
             f"hvr, 95 % intervals over tasks and seeds · {label}",
             ("setting", *(title for title, _ in shown)),
             [
@@ -447,7 +447,7 @@ def _calls(summary: Summary, model: str) -> Iterator[Part]:
         for r in known
     ]
     yield scatter(title, "model calls per task (mean)", points)
-    yield table("Values of the chart", ("setting", "calls", "PC"), lines)
+    yield data_table("Values of the chart", ("setting", "calls", "PC"), lines)
 
 
 def _failures(summary: Summary, model: str) -> Iterator[Part]:
@@ -471,7 +471,7 @@ def _failures(summary: Summary, model: str) -> Iterator[Part]:
     )
     yield stacked(f"Failures by kind · {summary.label(model)}", shown, series)
     header = ("kind", *(summary.name(r.setting) for r in rows))
-    yield table("Values of the chart", header, lines, note)
+    yield data_table("Values of the chart", header, lines, note)
 
 
 def _costs(summary: Summary) -> Part:
@@ -484,7 +484,7 @@ def _costs(summary: Summary) -> Part:
         for row in summary.rows
     ]
     header = ("model", "setting", *(COLUMNS[k].title for k in _COST))
-    return table("Means per task; – if unknown", header, rows)
+    return data_table("Means per task; – if unknown", header, rows)
 
 
 def _special(summary: Summary) -> Iterator[Part]:
@@ -493,7 +493,7 @@ def _special(summary: Summary) -> Iterator[Part]:
     for model in summary.models:
         if not set(tasks) <= set(summary.tasks):
             lacks = "The bench lacks T5 or T5bis."
-            yield table(f"hvr, {summary.label(model)}", header, (), lacks)
+            yield data_table(f"hvr, {summary.label(model)}", header, (), lacks)
             continue
         places = [(m, t) for m in measures for t in tasks]
         rows = [
@@ -503,13 +503,13 @@ def _special(summary: Summary) -> Iterator[Part]:
             )
             for s in summary.settings
         ]
-        yield table(f"hvr, {summary.label(model)}", header, rows)
+        yield data_table(f"hvr, {summary.label(model)}", header, rows)
     for name in MODELS:
         rows = [
             (setting, *(_number(values[name][m][t]) for m in measures for t in tasks))
             for setting, values in paper_tables().special().items()
         ]
-        yield table(f"Paper, table 4, {name}", header, rows)
+        yield data_table(f"Paper, table 4, {name}", header, rows)
 
 
 def _by_task(summary: Summary) -> Iterator[Part]:
@@ -535,7 +535,7 @@ def _table_of(summary: Summary, model: str, key: str) -> Part:
         for s in summary.settings
     ]
     caption = f"hvr, {COLUMNS[key].title}, per cent · {summary.label(model)}"
-    return table(caption, ("setting", *map(task_label, summary.tasks)), rows)
+    return data_table(caption, ("setting", *map(task_label, summary.tasks)), rows)
 
 
 def _paper(measure: str, model: str, stage: str) -> Part:
@@ -544,7 +544,7 @@ def _paper(measure: str, model: str, stage: str) -> Part:
     rows = [(s, *(_number(values[s].get(c)) for c in columns)) for s in SETTINGS if s in values]
     number = paper_tables().number(measure, model)
     when = f", {stage} correction" if stage else ""
-    return table(f"Paper, table {number}, {model}{when}", ("setting", *columns), rows)
+    return data_table(f"Paper, table {number}, {model}{when}", ("setting", *columns), rows)
 
 
 def _errors(results: Sequence[CellResult]) -> Iterator[Part]:
@@ -562,7 +562,7 @@ def _errors(results: Sequence[CellResult]) -> Iterator[Part]:
     more = len(failed) - len(rows)
     note = f"and {more} more" if more else ""
     caption = "Not included in the means above; a resumed bench retries them"
-    yield section("Errors", table(caption, ("cell", "kind", "error"), rows, note))
+    yield section("Errors", data_table(caption, ("cell", "kind", "error"), rows, note))
 
 
 def _pair(values: Mapping[str, float | None], name: str) -> str:

@@ -17,8 +17,15 @@ from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.pddl import Atom as Atom_pddl
 from hvr.pddl import GroundAction, State
 from hvr.pddl.formulas import Atom, FunctionTerm
-from hvr.pddl.numeric import NumericTest, Rational, Values, evaluate
-from hvr.pddl.state import Conjunction, Disjunction, set_bits
+from hvr.pddl.state import (
+    Conjunction,
+    Disjunction,
+    NumericTest,
+    Rational,
+    Values,
+    evaluate,
+    set_bits,
+)
 from hvr.worlds.thor.observe import LIDDED, SILENT, Names
 
 # Belief -------------------------------------------------------------------------------------------

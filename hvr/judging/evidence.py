@@ -9,8 +9,7 @@ from typing import TypeAlias
 from hvr.errors import UndefinedValueError
 from hvr.judging.verdict import CausalLink, Cause, Critique, CritiqueKind
 from hvr.pddl import GroundAction, Misfit, State, Task
-from hvr.pddl.numeric import Values
-from hvr.pddl.state import Conjunction, Operator, set_bits
+from hvr.pddl.state import Conjunction, Operator, Values, set_bits
 from hvr.validation import search
 from hvr.validation.minimise import reads_of
 from hvr.validation.report import OnFailure

@@ -8,8 +8,7 @@ from typing import TypeAlias
 
 from hvr.errors import InconsistentEffectError, NumberTooLargeError, UndefinedValueError
 from hvr.pddl import GroundAction, State, Task
-from hvr.pddl.numeric import Values
-from hvr.pddl.state import Operator, is_satisfiable
+from hvr.pddl.state import Operator, Values, is_satisfiable
 from hvr.validation.minimise import reads_of
 from hvr.validation.search import read_functions
 

@@ -13,8 +13,7 @@ from typing import TypeAlias
 from hvr.errors import UndefinedValueError
 from hvr.judging.evidence import TraceState, execute, holds
 from hvr.pddl import State, Task
-from hvr.pddl.numeric import NumericTest, evaluate
-from hvr.pddl.state import Conjunction, Operator, set_bits
+from hvr.pddl.state import Conjunction, NumericTest, Operator, evaluate, set_bits
 from hvr.validation.minimise import reads_of
 from hvr.validation.relaxation import Deadline, Relaxation
 from hvr.validation.search import read_functions

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import GroundingLimitError
-from hvr.pddl import numeric, state
+from hvr.pddl import state
 from hvr.pddl.facts import bindings, necessary_literals
 from hvr.pddl.formulas import (
     And,
@@ -43,8 +43,16 @@ from hvr.pddl.formulas import (
     walk,
 )
 from hvr.pddl.model import ActionSchema, DurativeActionSchema, GroundAction
-from hvr.pddl.numeric import Compiled, NumericTest, Rational
-from hvr.pddl.state import Conjunction, NumericChange, Operator, conjunction, disjunction
+from hvr.pddl.state import (
+    Compiled,
+    Conjunction,
+    NumericChange,
+    NumericTest,
+    Operator,
+    Rational,
+    conjunction,
+    disjunction,
+)
 
 if TYPE_CHECKING:
     from hvr.pddl.facts import Row
@@ -324,26 +332,26 @@ class Compiler:
                 parts.append((yield self._arithmetic(operand, binding)))
             else:
                 parts.append(self._simple_number(operand, binding))
-        return numeric.arithmetic(expression.operator, parts, expression)
+        return state.arithmetic(expression.operator, parts, expression)
 
     def _simple_number(
         self, expression: Number | FunctionTerm | Duration | IsViolated, binding: Binding
     ) -> Compiled:
         match expression:
             case Number(number):
-                return numeric.exact(number)
+                return state.exact(number)
             case FunctionTerm():
                 task = self.task
                 term = self.term(expression, binding)
                 if term.function in task.fluent_functions:
-                    return numeric.fluent(task.number_index(term), str(term))
+                    return state.fluent(task.number_index(term), str(term))
                 constant = task.problem.numeric_init.get(term)
                 if constant is None:
-                    return numeric.undefined(str(term))
-                return numeric.exact(constant)
+                    return state.undefined(str(term))
+                return state.exact(constant)
             case Duration():
                 if self.duration is None:
-                    return numeric.undefined("?duration")
+                    return state.undefined("?duration")
                 return self.duration
             case IsViolated():
                 raise TypeError("(is-violated …) has a value in a metric only")

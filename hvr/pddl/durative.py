@@ -25,8 +25,7 @@ from hvr.pddl.formulas import (
     walk,
 )
 from hvr.pddl.model import DurativeActionSchema, GroundAction
-from hvr.pddl.numeric import Compiled, Rational
-from hvr.pddl.state import Conjunction, Operator
+from hvr.pddl.state import Compiled, Conjunction, Operator, Rational
 from hvr.pddl.task import Task, binding_of
 from hvr.values import Value
 

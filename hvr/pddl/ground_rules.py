@@ -25,8 +25,7 @@ from hvr.pddl.formulas import (
     substitute,
 )
 from hvr.pddl.model import DerivedPredicate
-from hvr.pddl.numeric import Values
-from hvr.pddl.state import Conjunction, set_bits
+from hvr.pddl.state import Conjunction, Values, set_bits
 from hvr.values import Value
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import NoReturn
 
 from hvr.base.printable import nearest
 from hvr.pddl.formulas import OBJECT, TypedName
-from hvr.pddl.numeric import MAX_DIGITS
 from hvr.pddl.reader import Group, Node, SourceText, Word, first_of, head_of, same_words
+from hvr.pddl.state import MAX_DIGITS
 
 Types = tuple[str, ...]
 

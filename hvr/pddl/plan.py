@@ -13,8 +13,8 @@ from typing import Literal, NoReturn, TypeAlias, overload
 
 from hvr.errors import PddlSyntaxError
 from hvr.pddl.model import GroundAction
-from hvr.pddl.numeric import MAX_DIGITS
 from hvr.pddl.reader import MAX_SURPLUS, Diagnostic, PddlTextSyntaxError, SourceText
+from hvr.pddl.state import MAX_DIGITS
 from hvr.values import Compact, Value, set_field
 
 

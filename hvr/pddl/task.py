@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hvr.base.printable import nearest, short
 from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
-from hvr.pddl import numeric
 from hvr.pddl import state as conditions
 from hvr.pddl.compiler import (
     Binding,
@@ -44,8 +43,7 @@ from hvr.pddl.formulas import (
     preferences_of,
 )
 from hvr.pddl.model import ActionSchema, Domain, DurativeActionSchema, GroundAction, Problem
-from hvr.pddl.numeric import Rational, Values
-from hvr.pddl.state import Conjunction, NumericChange, Operator, State
+from hvr.pddl.state import Conjunction, NumericChange, Operator, Rational, State, Values
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -183,7 +181,7 @@ class Task:
         for term, number in self.problem.numeric_init.items():
             if term.function in self.fluent_functions:
                 if number not in known:
-                    known[number] = numeric.exact(number)
+                    known[number] = conditions.exact(number)
                 values[self.number_index(term)] = known[number]
         if TOTAL_COST.function in self.fluent_functions:
             # Competition problems start at 0; handwritten ones sometimes omit it.
@@ -245,7 +243,7 @@ class Task:
     def number(self, term: FunctionTerm, values: Values) -> Rational | None:
         if term.function not in self.fluent_functions:
             constant = self.problem.numeric_init.get(term)
-            return None if constant is None else numeric.exact(constant)
+            return None if constant is None else conditions.exact(constant)
         index = self._number_index.get(term, len(values))
         return values[index] if index < len(values) else None
 
@@ -277,7 +275,7 @@ class Task:
         The arguments may come from `State.atoms` and `State.numbers` of another task's state.
         """
         known = {
-            self.number_index(term): numeric.exact(number)
+            self.number_index(term): conditions.exact(number)
             for term, number in numbers.items()
             if term.function in self.fluent_functions
         }
@@ -501,7 +499,7 @@ class Task:
         if metric is None:
             return total_time
         try:
-            return numeric.rounded(self._metric(metric.expression, values, total_time, violated))
+            return conditions.rounded(self._metric(metric.expression, values, total_time, violated))
         except UndefinedValueError:
             return None
 
@@ -514,7 +512,7 @@ class Task:
     ) -> Rational:
         match expression:
             case Number(number):
-                return numeric.exact(number)
+                return conditions.exact(number)
             case FunctionTerm("total-time", ()):
                 return total_time
             case FunctionTerm():
@@ -532,7 +530,7 @@ class Task:
                     return -parts[0]
                 result, text = parts[0], str(expression)
                 for part in parts[1:]:
-                    result = numeric.calculate(symbol, result, part, text)
+                    result = conditions.calculate(symbol, result, part, text)
                 return result
             case _:
                 raise TypeError(f"not in a metric: {expression}")

@@ -35,8 +35,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.formulas import TypedName, functions_of, parts_of, walk
-from hvr.pddl.numeric import Rational
-from hvr.pddl.state import set_bits
+from hvr.pddl.state import Rational, set_bits
 from hvr.validation.happenings import TimedEvent
 from hvr.validation.report import Decomposed, Failure, FailureKind, Outcome, ValidationReport
 from hvr.validation.temporal import TemporalRun

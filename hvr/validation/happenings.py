@@ -32,8 +32,7 @@ from hvr.pddl.compiler import Binding, value
 from hvr.pddl.durative import DurativeOperator, ground_durative
 from hvr.pddl.facts import match_row
 from hvr.pddl.formulas import And, NumericEffect, functions_of, parts_of
-from hvr.pddl.numeric import Rational, Values, exact
-from hvr.pddl.state import Operator
+from hvr.pddl.state import Operator, Rational, Values, exact
 from hvr.pddl.task import binding_of
 from hvr.validation.report import StepRef
 from hvr.values import Value

@@ -15,8 +15,7 @@ from typing import TypeAlias
 
 from hvr.errors import InconsistentEffectError, NumberTooLargeError, UndefinedValueError, UsageError
 from hvr.pddl import GroundAction, State, Step, Task
-from hvr.pddl.numeric import Values
-from hvr.pddl.state import Operator
+from hvr.pddl.state import Operator, Values
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import action_of, is_simple, sequence_order
 from hvr.validation.trajectory import Constraints

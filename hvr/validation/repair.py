@@ -13,9 +13,8 @@ from hvr.pddl.durative import ground_durative
 from hvr.pddl.facts import bindings, match_row, necessary_literals
 from hvr.pddl.formulas import And, Comparison, ContinuousEffect, Equal, NumericEffect, Timed, walk
 from hvr.pddl.model import ActionSchema, DurativeActionSchema
-from hvr.pddl.numeric import evaluate
 from hvr.pddl.plan import decimal_text
-from hvr.pddl.state import FALSE, Conjunction
+from hvr.pddl.state import FALSE, Conjunction, evaluate
 from hvr.validation.relaxation import Deadline
 from hvr.validation.report import Failure, FailureKind, Repair, UnmetLiteral, ValidationReport
 from hvr.validation.search import search

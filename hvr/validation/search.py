@@ -32,8 +32,7 @@ from hvr.pddl import (
 from hvr.pddl.compiler import Binding
 from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_literals
 from hvr.pddl.formulas import functions_of, walk
-from hvr.pddl.numeric import Values
-from hvr.pddl.state import Conjunction, Operator
+from hvr.pddl.state import Conjunction, Operator, Values
 from hvr.pddl.task import applicable_actions
 from hvr.validation.occurrences import schemas_of, without_times
 from hvr.validation.relaxation import Deadline, Relaxation, achievers

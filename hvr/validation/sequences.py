@@ -25,8 +25,7 @@ from hvr.pddl import (
     UndefinedValueError,
 )
 from hvr.pddl.formulas import walk
-from hvr.pddl.numeric import Values
-from hvr.pddl.state import Operator
+from hvr.pddl.state import Operator, Values
 from hvr.validation.report import (
     Failure,
     FailureKind,

@@ -20,8 +20,7 @@ from hvr.pddl import (
     UndefinedValueError,
 )
 from hvr.pddl.compiler import Binding, Compiler
-from hvr.pddl.numeric import Values
-from hvr.pddl.state import Operator, set_bits
+from hvr.pddl.state import Operator, Values, set_bits
 from hvr.pddl.task import TOTAL_COST, binding_of
 from hvr.validation.report import Failure, FailureKind, StepRef, StepReport, UnmetLiteral, place_of
 

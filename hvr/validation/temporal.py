@@ -18,9 +18,17 @@ from hvr.errors import InconsistentEffectError, UndefinedValueError
 from hvr.pddl import TRUE, Atom, Expression, GroundAction, Location, Not, State, TimedAction
 from hvr.pddl.compiler import Binding
 from hvr.pddl.durative import DurativeOperator, SpanningEffect
-from hvr.pddl.numeric import Rational, Values, evaluate, is_assigned_anew, rounded
 from hvr.pddl.plan import decimal_text
-from hvr.pddl.state import NumericChange, change_numbers, set_bits
+from hvr.pddl.state import (
+    NumericChange,
+    Rational,
+    Values,
+    change_numbers,
+    evaluate,
+    is_assigned_anew,
+    rounded,
+    set_bits,
+)
 from hvr.validation.happenings import (
     Calendar,
     StepParts,

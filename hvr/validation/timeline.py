@@ -8,7 +8,7 @@ from math import inf, nextafter
 from typing import TYPE_CHECKING, Any
 
 from hvr.pddl import Step, TimedAction
-from hvr.pddl.numeric import Rational, exact
+from hvr.pddl.state import Rational, exact
 from hvr.validation.continuous.polynomials import Number, Polynomial
 from hvr.validation.report import decimal_text
 from hvr.values import Value, number_to_json

@@ -23,8 +23,7 @@ from hvr.pddl import (
     substitute,
 )
 from hvr.pddl.compiler import Binding, Compiler
-from hvr.pddl.numeric import Values
-from hvr.pddl.state import Conjunction
+from hvr.pddl.state import Conjunction, Values
 from hvr.values import Value
 
 

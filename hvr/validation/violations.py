@@ -32,7 +32,7 @@ from hvr.pddl import (
 from hvr.pddl.compiler import Parts
 from hvr.pddl.facts import bindings, match_row, necessary_literals
 from hvr.pddl.formulas import functions_of, parts_of, walk
-from hvr.pddl.numeric import Values, is_assigned_anew, rounded
+from hvr.pddl.state import Values, is_assigned_anew, rounded
 from hvr.validation.report import StepRef, UnmetLiteral, UnmetLiterals, ValidationReport
 from hvr.values import Value
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hvr.doors.studio.documents import shared_page
-from hvr.runs.report.sections import bars, report, scatter, section, stacked, table
+from hvr.runs.report.charts import bars, data_table, report, scatter, section, stacked
 from tests.doors.test_studio_browser import AXE, CHROMIUM, accessible
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -147,7 +147,7 @@ def test_a_plan_is_only_text(show: Any) -> None:
 
 def test_a_report_is_only_text(show: Any) -> None:
     parts = [
-        table(EVIL, [EVIL, EVIL], [[EVIL, EVIL]], EVIL),
+        data_table(EVIL, [EVIL, EVIL], [[EVIL, EVIL]], EVIL),
         bars(EVIL, [EVIL, "b"], [(EVIL, {EVIL: 0.5}), ("x", {"b": 1.0})]),
         stacked(EVIL, [EVIL], [(EVIL, {EVIL: 3.0})]),
         scatter(EVIL, EVIL, [(EVIL, 1.0, 0.5)]),

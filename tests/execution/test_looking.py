@@ -13,7 +13,7 @@ from hvr.execution.perception import Sensors
 from hvr.execution.world import World, missing_objects, open_world
 from hvr.knowledge.retrieval.context import object_context
 from hvr.pddl import GroundAction
-from hvr.worlds.faults import Fault, FaultEffect, FaultKind, FaultTiming, other_agent
+from hvr.worlds.faults import Fault, FaultEffect, FaultKind, FaultTiming, effects
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import place_counts, scene_names
 from tests.execution.execution_worlds import run, run_with, symbolic, the
@@ -126,7 +126,7 @@ def test_something_that_moved_out_of_sight_is_noticed_before_success_is_reported
         if action == "PickupObject":
             taken.append(args["objectId"])
             if count == 2:  # the first is in its place, and the robot is elsewhere
-                other_agent.move(kitchen, taken[0], the(kitchen, "SinkBasin"))
+                effects.move(kitchen, taken[0], the(kitchen, "SinkBasin"))
 
     wanted = "put the apple on the countertop and put the mug on the dining table"
     unhindered = run(wanted, sensors=Sensors(Sight.VISIBLE))
@@ -142,7 +142,7 @@ def test_something_that_moved_out_of_sight_is_noticed_before_success_is_reported
 def test_what_was_dropped_on_the_way_is_searched_for() -> None:
     def drop(kitchen: Kitchen, action: str, count: int, _args: dict[str, Any]) -> None:
         if action == "TeleportFull" and count == 2:  # with the knife, to the bread
-            other_agent.drop(kitchen)
+            effects.drop(kitchen)
 
     ran = run("slice the bread", drop, "FloorPlan3", sensors=Sensors(Sight.VISIBLE))
     assert ran.finished.reached

@@ -15,8 +15,8 @@ from hvr.errors import UsageError
 
 if TYPE_CHECKING:
     from hvr.doors.cli.arguments import ArgumentParser
-    from hvr.runs.report.floor_plan.characters import CharacterPlan
     from hvr.runs.report.floor_plan.plan import FloorPlan, Route
+    from hvr.runs.report.floor_plan.renderings import CharacterPlan
 
 
 # Show ---------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def _write(plan: FloorPlan, way: Route | None, output: Path, labels: bool) -> No
 def _print(plan: FloorPlan) -> None:
     from rich.text import Text
 
-    from hvr.runs.report.floor_plan.characters import character_plan
+    from hvr.runs.report.floor_plan.renderings import character_plan
 
     width = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
     drawn = character_plan(plan, width, plain=not _can_print("░▚▒≈▓═·▲►▼◄"))

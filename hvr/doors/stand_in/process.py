@@ -59,7 +59,7 @@ class SceneRenderer:
                 return image
         try:
             if self._draw is None:
-                from hvr.runs.report.floor_plan.frame import frame
+                from hvr.runs.report.floor_plan.renderings import frame
 
                 self._draw = frame
             image = self._draw(metadata, width, height)

@@ -119,15 +119,17 @@ def plan_document(
 def judged_document(judged: Iterable[tuple[str, str, PlanVerdict]]) -> Document:
     """Return a document with the results of `hvr judge`, given as names, goals and verdicts."""
     from hvr.judging.reports import suggestion, summary
-    from hvr.runs.report.sections import report, section, table
+    from hvr.runs.report.charts import data_table, report, section
 
     sections = []
     for name, goal, verdict in judged:
-        parts = [table("The plan", ("step", "action", "finding", "reason"), _judged_rows(verdict))]
+        parts = [
+            data_table("The plan", ("step", "action", "finding", "reason"), _judged_rows(verdict))
+        ]
         evidence = list(_evidence(verdict))
         if evidence:
             header = ("step", "effect", "needed by", "undone by")
-            parts.append(table("Effects of these steps", header, evidence))
+            parts.append(data_table("Effects of these steps", header, evidence))
         said = (goal, summary(verdict), *suggestion(verdict))
         sections.append(section(name, *parts, text=[line for line in said if line]))
     return report("Judged plan", sections)
@@ -210,7 +212,7 @@ def bench_document(folder: ServedFolder, name: str, earlier: str = "") -> dict[s
     from hvr.bench.export import bench_report
     from hvr.bench.folder import BenchFolder
     from hvr.bench.tables import compare, summarise
-    from hvr.runs.report.sections import report
+    from hvr.runs.report.charts import report
 
     bench = BenchFolder(_bench(folder, name))
     manifest, results = bench.manifest(), bench.results()
@@ -390,7 +392,7 @@ def shared_page(document: Mapping[str, Any], title: str) -> str:
     """Return a self-contained page that shows a document.
 
     Args:
-        document: A result of `hvr.doors.studio.documents` or of `hvr.runs.report.sections.report`.
+        document: A result of `hvr.doors.studio.documents` or of `hvr.runs.report.charts.report`.
     """
     # The room's library is as large as everything else together, and only scenes need it.
     names = ["room.js"] if document.get("before") is not None else []

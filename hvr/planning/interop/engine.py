@@ -23,7 +23,7 @@ from unified_planning.plans import PlanKind, TimeTriggeredPlan
 
 from hvr.errors import HvrError
 from hvr.pddl import GroundAction, Step, TimedAction
-from hvr.pddl.numeric import Values
+from hvr.pddl.state import Values
 from hvr.planning.interop.from_unified import Moment, Translation, translate
 from hvr.planning.interop.names import InteropError, UnifiedNames
 from hvr.validation.happenings import TimedEvent

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from hvr.errors import UsageError
 from hvr.pddl import Task, parse_domain, parse_problem
-from hvr.pddl.numeric import Values
+from hvr.pddl.state import Values
 from hvr.validation.relaxation import Deadline, Relaxation
 from hvr.validation.search import execute, read_functions
 from hvr.values import Value

@@ -43,8 +43,7 @@ from hvr.pddl.formulas import (
     walk,
     with_parts,
 )
-from hvr.pddl.numeric import Rational, Values, evaluate
-from hvr.pddl.state import Operator
+from hvr.pddl.state import Operator, Rational, Values, evaluate
 from hvr.planning.search.constraints import Compiled, compile_constraints
 from hvr.planning.solving.race import retimed
 from hvr.planning.solving.subgoals import Distance, Subgoals

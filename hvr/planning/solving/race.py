@@ -15,8 +15,7 @@ from hvr.pddl import And, GroundAction, Problem, State, Step, Task, TimedAction,
 from hvr.pddl.compiler import Binding
 from hvr.pddl.durative import DurativeOperator, ground_durative
 from hvr.pddl.formulas import TRUE, Expression
-from hvr.pddl.numeric import exact
-from hvr.pddl.state import Operator
+from hvr.pddl.state import Operator, exact
 from hvr.pddl.task import binding_of
 from hvr.planning.solving.portfolio import PlannerEnd, PlannerJob, Program, Running, WorkSlice
 from hvr.validation.happenings import Access, StepParts, access, interferences

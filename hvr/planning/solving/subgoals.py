@@ -19,13 +19,16 @@ from math import floor, inf
 from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import HvrError
 from hvr.pddl import Task
-from hvr.pddl.numeric import NumericTest, Rational, Values, evaluate
 from hvr.pddl.state import (
     Conjunction,
     Disjunction,
     NumericChange,
+    NumericTest,
     Operator,
+    Rational,
+    Values,
     change_numbers,
+    evaluate,
     set_bits,
 )
 

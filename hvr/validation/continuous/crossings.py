@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from hvr.pddl.numeric import Rational
+from hvr.pddl.state import Rational
 from hvr.validation.continuous.functions import (
     Quantity,
     Tape,

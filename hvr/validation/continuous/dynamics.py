@@ -24,9 +24,16 @@ from hvr.pddl import state as compiled
 from hvr.pddl.compiler import Binding, Compiler, Effects
 from hvr.pddl.durative import part_at, times_of
 from hvr.pddl.formulas import And, ContinuousEffect, functions_of, walk
-from hvr.pddl.numeric import Rational, Values
 from hvr.pddl.plan import decimal_text
-from hvr.pddl.state import Conjunction, NumericChange, Operator, change_numbers, conjunction
+from hvr.pddl.state import (
+    Conjunction,
+    NumericChange,
+    Operator,
+    Rational,
+    Values,
+    change_numbers,
+    conjunction,
+)
 from hvr.validation.continuous.motion import MovingState, Numbers, Rate
 from hvr.validation.continuous.polynomials import Moment
 from hvr.validation.happenings import StepParts, access, interferences

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from hvr.errors import ContinuousChangeError, UndefinedValueError
-from hvr.pddl.numeric import Rational, exact
+from hvr.pddl.state import Rational, exact
 from hvr.validation.continuous.polynomials import Moment, Polynomial, Root
 from hvr.validation.continuous.symbols import (
     MOST_DEPTH,

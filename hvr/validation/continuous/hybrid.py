@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from hvr.errors import ContinuousChangeError, UndefinedValueError
 from hvr.pddl import TRUE, State, TimedAction
-from hvr.pddl.numeric import Rational, Values, exact, is_assigned_anew
 from hvr.pddl.plan import decimal_text
-from hvr.pddl.state import Conjunction, set_bits
+from hvr.pddl.state import Conjunction, Rational, Values, exact, is_assigned_anew, set_bits
 from hvr.validation.continuous.dynamics import (
     Dynamics,
     EventFailure,

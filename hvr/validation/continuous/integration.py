@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import factorial
 
-from hvr.pddl.numeric import Rational, exact
+from hvr.pddl.state import Rational, exact
 from hvr.validation.continuous.functions import (
     Quantity,
     Tape,

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import ContinuousChangeError, HvrError, NumberTooLargeError, UndefinedValueError
-from hvr.pddl.numeric import Compiled, NumericTest, Rational, Values, evaluate, exact
-from hvr.pddl.state import Conjunction
+from hvr.pddl.state import Compiled, Conjunction, NumericTest, Rational, Values, evaluate, exact
 from hvr.validation.continuous.polynomials import (
     Moment,
     Polynomial,

@@ -14,7 +14,7 @@ from math import gcd, isqrt, lcm
 from typing import TYPE_CHECKING, TypeAlias
 
 from hvr.errors import ContinuousChangeError
-from hvr.pddl.numeric import Rational
+from hvr.pddl.state import Rational
 
 if TYPE_CHECKING:
     from hvr.validation.continuous.functions import Quantity, TimeFunction

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from hvr.errors import ContinuousChangeError
-from hvr.pddl.numeric import Rational
+from hvr.pddl.state import Rational
 from hvr.validation.continuous.polynomials import Moment, Root
 from hvr.validation.report import decimal_text
 

@@ -10,7 +10,7 @@ from hvr.errors import GroundingLimitError
 from hvr.pddl import Task
 from hvr.pddl.hierarchy.model import HierarchicalDomain, Method, Subtask
 from hvr.pddl.hierarchy.plan import HierarchicalPlan, PlanLine
-from hvr.pddl.numeric import Values
+from hvr.pddl.state import Values
 from hvr.validation.hierarchical.matching import Preconditions
 from hvr.values import Value
 

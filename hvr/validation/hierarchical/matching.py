@@ -29,8 +29,7 @@ from hvr.pddl.compiler import Template, template_of
 from hvr.pddl.formulas import functions_of, walk
 from hvr.pddl.hierarchy.model import Method
 from hvr.pddl.hierarchy.plan import SMALL_TREE, DecompositionTree
-from hvr.pddl.numeric import Values
-from hvr.pddl.state import Conjunction, Operator, set_bits
+from hvr.pddl.state import Conjunction, Operator, Values, set_bits
 from hvr.values import Value
 
 # Matching -----------------------------------------------------------------------------------------

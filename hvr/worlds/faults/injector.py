@@ -9,18 +9,19 @@ from typing import Any, TypeAlias
 from hvr.errors import UnknownObjectError
 from hvr.values import JsonObject
 from hvr.worlds.environment import Environment, Event
-from hvr.worlds.faults import other_agent
-from hvr.worlds.faults.fault import MOVES, PERCEPTION_KINDS, SWITCHES, FaultKind, Schedule, Trigger
-from hvr.worlds.faults.other_agent import Restorable, interfere
-from hvr.worlds.faults.perception import (
+from hvr.worlds.faults import effects
+from hvr.worlds.faults.effects import (
     Lens,
+    Restorable,
     choose_misreport,
     combined_event,
     event_through,
     fabricated_event,
+    interfere,
     misreporting_lens,
     with_noise,
 )
+from hvr.worlds.faults.fault import MOVES, PERCEPTION_KINDS, SWITCHES, FaultKind, Schedule, Trigger
 from hvr.worlds.thor.observe import STATES, Names
 
 # Statements ---------------------------------------------------------------------------------------
@@ -130,7 +131,7 @@ class Diversions:
                 return ()
             other = pair[1]
         else:
-            meant = other_agent.entries(self._env).get(str(target))
+            meant = effects.entries(self._env).get(str(target))
             if action not in SWITCHES or meant is None or not meant["isInteractable"]:
                 return ()
             other = pair[1 - pair.index(target)]
@@ -151,16 +152,16 @@ class Diversions:
     def _pair(self, trigger: Trigger, action: str, target: Any) -> tuple[str, str] | None:
         if trigger in self._pairs:
             return self._pairs[trigger]
-        what, known = trigger.fault.what, other_agent.entries(self._env)
+        what, known = trigger.fault.what, effects.entries(self._env)
         first = self._names.object_id(what.target) if what.target else target
         if first not in known:
             return None
         if what.other:
             second: str | None = self._names.object_id(what.other)
         elif trigger.fault.kind is FaultKind.SWAPPED:
-            second = other_agent.other_switch(known, first, trigger.chance)
+            second = effects.other_switch(known, first, trigger.chance)
         else:
-            options = other_agent.similar_objects(known, first, action, trigger.chance)
+            options = effects.similar_objects(known, first, action, trigger.chance)
             second = next((i for i in options[:_TRIES] if self._works(action, i)), None)
         if second is None:
             return None
@@ -209,14 +210,14 @@ class Obstacles:
 
     def block(self, target: str, blocker: str, trigger: Trigger) -> None:
         """Refuse the fault's actions on the target until the blocker is moved."""
-        where = other_agent.entries(self._env)[blocker]["position"]
+        where = effects.entries(self._env)[blocker]["position"]
         self._blocked[target] = (blocker, where, trigger)
 
     def refusal(self, action: str, args: Mapping[str, Any]) -> Refusal | None:
         """Return the refusal of an action because of an obstacle, or None."""
         if not (self._occupied or self._blocked):
             return None
-        target, known = str(args.get("objectId", "")), other_agent.entries(self._env)
+        target, known = str(args.get("objectId", "")), effects.entries(self._env)
         if action == "PutObject" and target in self._occupied:
             thing, trigger = self._occupied[target]
             if target in (known[thing]["parentReceptacles"] or ()):
@@ -363,7 +364,7 @@ class FaultyEnvironment:
         for trigger in due:
             kind = trigger.fault.kind
             ids: tuple[str, ...] = ()
-            if kind is FaultKind.DROP and other_agent.held(self.env) is not None:
+            if kind is FaultKind.DROP and effects.held(self.env) is not None:
                 ids = self._drop()
             elif kind is FaultKind.OCCUPIED:
                 ids = self._interfere(trigger, target)
@@ -403,7 +404,7 @@ class FaultyEnvironment:
         self, trigger: Trigger, name: str, target: str
     ) -> tuple[Event, tuple[str, ...]]:
         kind, what = trigger.fault.kind, trigger.fault.what
-        meant = target or other_agent.held(self.env) or ROBOT
+        meant = target or effects.held(self.env) or ROBOT
         if kind is FaultKind.MISSING_STEP:
             return self._answer, (meant,)
         if kind is FaultKind.SILENT:
@@ -415,7 +416,7 @@ class FaultyEnvironment:
         elif what.other:
             blocker = self._names.object_id(what.other)
             self._obstacles.block(meant, blocker, trigger)
-            message = obstacle_message(name, other_agent.entries(self.env)[blocker]["name"])
+            message = obstacle_message(name, effects.entries(self.env)[blocker]["name"])
             ids = (meant, blocker)
         return fabricated_event(name, False, what.message or message), ids
 
@@ -426,8 +427,8 @@ class FaultyEnvironment:
         return ids
 
     def _drop(self) -> tuple[str, ...]:
-        hand = other_agent.held(self.env)
-        return (hand,) if hand is not None and other_agent.drop(self.env) else ()
+        hand = effects.held(self.env)
+        return (hand,) if hand is not None and effects.drop(self.env) else ()
 
     def _look(self, event: Event, name: str = "") -> Event:
         self._lenses = []

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.runs.report.floor_plan.characters import character_plan
 from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape, scene_plan
+from hvr.runs.report.floor_plan.renderings import character_plan
 from hvr.worlds.scenes import Box, scene_names
 
 PLAN = scene_plan("FloorPlan16")

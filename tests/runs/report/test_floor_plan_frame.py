@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hvr.errors import MissingExtraError, UsageError
 from hvr.runs.report.floor_plan.drawing import LIGHT
-from hvr.runs.report.floor_plan.frame import frame
+from hvr.runs.report.floor_plan.renderings import frame
 from hvr.worlds import Kitchen
 from tests.extras import needs
 

@@ -26,8 +26,8 @@ from hvr.planning.plans import Planned
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.runs.folder import AFTER, BEFORE, LOCK_FILE, RunFolder, RunState
+from hvr.runs.report.charts import data_table, report, section
 from hvr.runs.report.run_page import Story, read_story
-from hvr.runs.report.sections import report, section, table
 from hvr.worlds.kitchen import Kitchen
 from tests.execution.execution_worlds import Tampered, drop, just_before
 
@@ -367,7 +367,7 @@ def test_any_text_stays_text(odd: list[str]) -> None:
 
     def page(texts: list[str]) -> Page:
         a, b, c, d = texts
-        part = table(a, [b, c], [[c, d]], d)
+        part = data_table(a, [b, c], [[c, d]], d)
         return Page(shared_page(report(a, [section(b, part, text=[c])], {d: a}, b), c))
 
     found, usual = page(odd), page(list("abcd"))
