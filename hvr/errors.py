@@ -175,7 +175,7 @@ class LanguageError(HvrError):
 
 
 class IncompleteError(LanguageError):
-    """A sentence leaves out a place or a thing; the message asks for it."""
+    """A sentence does not name a place or an object that it requires; the message asks for it."""
 
 
 class UnachievableError(LanguageError):

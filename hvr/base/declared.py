@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Between(Value):
-    """The permitted range of a number or of the length of a text, for use in `Annotated[…]`."""
+    """The permitted range of a number or of the length of a string, for use in `Annotated[…]`."""
 
     least: float
     most: float

@@ -81,7 +81,7 @@ def user_folder(kind: Literal["data", "cache"]) -> Path:
 
 
 def commit() -> str:
-    """Return the commit of hvr's checkout (with `+` if files differ), or `unknown` without git."""
+    """Return the commit of hvr's checkout, with `+` if files differ; `unknown` without git."""
     import subprocess  # rarely needed, and by far the slowest import of this module
 
     def git(*arguments: str) -> str:
@@ -123,7 +123,7 @@ def unwritable(
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether an error is temporary, such as a full disk, unlike a bad file name."""
+    """Return whether an error is temporary: a full disk is, a bad file name is not."""
     if (code := getattr(error, "sqlite_errorcode", None)) is not None:
         return code & 0xFF in _PASSING_SQLITE
     if (number := getattr(error, "errno", None)) is not None:
@@ -421,11 +421,7 @@ def is_locked(path: Path) -> bool:
 
 @contextmanager
 def wait_for_lock(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, after waiting for it if necessary. The file is kept.
-
-    Raises:
-        OSError: The file cannot be created, opened or locked.
-    """
+    """Wait for the lock of a file, and hold it in the context; the lock's file is kept."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         _wait(descriptor)
@@ -573,7 +569,7 @@ def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Itera
 
 
 def read_set(head: Path, read: Callable[[], _Read]) -> _Read:
-    """Return the result of `read`; call it again if the set was replaced while being read.
+    """Return the result of `read`, which is called again if the set is replaced during the call.
 
     Raises:
         DataFileError: `read` fails although the set does not change.

@@ -20,7 +20,7 @@ numpy uses, may hang.
 
 
 def register() -> None:
-    """Arrange that forks of this process are safe."""
+    """Make forks of this process safe."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(
             before=_before, after_in_parent=NO_FORK.release, after_in_child=_in_child

@@ -38,7 +38,7 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Put a text on one line: escape line breaks and characters that control a terminal."""
+    """Put text on one line: escape line breaks and characters that control a terminal."""
     return printable(text).replace("\r\n", r"\n").replace("\n", r"\n")
 
 
@@ -52,7 +52,7 @@ def _shortened(name: re.Match[str]) -> str:
 
 
 def short(text: object, most: int = 200) -> str:
-    """Shorten a text for quoting in a message, and append its length if it was shortened."""
+    """Shorten a string for quoting in a message; a shortened string ends with its full length."""
     shown = short_names(str(text))
     if len(shown) <= most:
         return shown
@@ -72,7 +72,7 @@ def block(text: str) -> str:
 def protect_output() -> None:
     """Escape control characters and mask keys in all further output.
 
-    Texts are scrubbed where they arrive; this function covers the rest, such as warnings from
+    Text is scrubbed where it arrives; this function covers the rest, such as warnings from
     libraries. Standard error, which receives warnings, is also scrubbed of text that merely looks
     like a key. Call this function again after the environment has changed.
     """

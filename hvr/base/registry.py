@@ -39,7 +39,7 @@ class Registry:
         return (*self.entries, *sorted(others))
 
     def check(self, name: str) -> None:
-        """Raise a UsageError that lists the known names if a name is neither known nor a path."""
+        """Raise a UsageError that lists the known names, unless a name is known or is a path."""
         # Check hvr's own names first: reading the entry points takes longer than most commands.
         if name in self.entries or self._is_path(name) or name in self._declared():
             return
@@ -165,7 +165,7 @@ def need_local() -> None:
 
 
 def explained(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """Return an error that names the extra `plan`, or None if this extra lacks the module."""
+    """Return an error that names the extra `plan`, or None if the module is not part of it."""
     module = (error.name or "").partition(".")[0]
     return MissingExtraError(module.replace("_", "-"), "plan") if module in _PLAN else None
 

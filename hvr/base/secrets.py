@@ -26,8 +26,8 @@ class Form(NamedTuple):
     """A format by which secret keys are recognised.
 
     Args:
-        signs: Lower-case strings. A text without any of them has no key of this format. If empty,
-            every text is searched.
+        signs: Lower-case strings. Text that contains none of them has no key of this format. If
+            empty, every text is searched.
     """
 
     signs: tuple[str, ...]
@@ -36,7 +36,7 @@ class Form(NamedTuple):
 
 
 def without_keys(text: str) -> str:
-    """Mask everything in a text that looks like a key."""
+    """Mask everything in a string that looks like a key."""
     small = text.lower()
     for form in _FORMS:
         if not form.signs or any(sign in small for sign in form.signs):
@@ -45,7 +45,7 @@ def without_keys(text: str) -> str:
 
 
 def is_random(text: str) -> bool:
-    """Return whether a text looks random: letters and digits mixed, or inner capitals."""
+    """Return whether a string looks random: letters and digits mixed, or inner capitals."""
     letters = any(c.isalpha() for c in text)
     if letters and any(c.isdigit() for c in text):
         return True
@@ -223,7 +223,7 @@ def spellings(secret: str) -> Iterator[str]:
 
 
 def spans(text: str, secrets: Iterable[str]) -> list[tuple[int, int]]:
-    """Return disjoint (begin, end) spans of secrets, or parts of long secrets, in a text."""
+    """Return disjoint (begin, end) spans of secrets, or of parts of long secrets, in a string."""
     found = _found(text, text, (), secrets)
     # Search the raw text as well: an apparent escape may contain the beginning of a key.
     if any(sign in text for sign in "%\\&"):

@@ -83,7 +83,7 @@ def read_stdin() -> bytes:
 
 
 def read_text(path: Path) -> str:
-    r"""Return the text of a UTF-8 file, without byte order mark and with `\n` line ends.
+    r"""Return the text of a UTF-8 file, without byte order mark and with `\n` line endings.
 
     Raises:
         DataFileError: The file cannot be read or is not UTF-8 text; the message gives the place.
@@ -92,7 +92,7 @@ def read_text(path: Path) -> str:
 
 
 def decode(data: bytes, name: str) -> str:
-    r"""Decode UTF-8 bytes, without byte order mark and with `\n` line ends.
+    r"""Decode UTF-8 bytes, without byte order mark and with `\n` line endings.
 
     Raises:
         DataFileError: The bytes are not UTF-8 text; the message gives the place.
@@ -121,7 +121,7 @@ def _place(error: UnicodeDecodeError) -> str:
 
 
 def parse_json(text: str | bytes, *, strict: bool = True) -> Any:
-    """Parse a JSON text and check its value.
+    """Parse JSON and check its value.
 
     Args:
         strict: Whether to also refuse duplicate names, NaN, Infinity, numbers that exceed a float,
@@ -225,7 +225,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_yaml(path: Path) -> Any:
-    """Read a YAML file of plain values without aliases, or None from an empty file.
+    """Return the content of a YAML file of plain values without aliases; None if the file is empty.
 
     Raises:
         DataFileError: The file cannot be read, or is not YAML of this kind; the message gives the

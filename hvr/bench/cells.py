@@ -33,14 +33,14 @@ class Scores(JsonObject):
     verification.
 
     Args:
-        truth_length: Reference length for LD: that of the plan's reduction if `aligned`, that of
-            the ground truth in its own scene, otherwise that of the shortest known plan.
+        truth_length: Reference length for LD: the length of the plan's reduction if `aligned`, of
+            the ground truth in its own scene, and otherwise of the shortest known plan.
         pc: Plan correctness; None in a scene without a ground truth.
         es: Execution success; None unless PC is 1 and the plan was executed.
         mpv_before: Macro plan verification before correction; None if the setting lacks H.
-        mpv_after: The same after correction; None if the setting lacks H or V.
+        mpv_after: Macro plan verification after correction; None if the setting lacks H or V.
         aabv_before: Block verification before correction; None if the setting lacks H.
-        aabv_after: The same after correction; None if the setting lacks H or V.
+        aabv_after: Block verification after correction; None if the setting lacks H or V.
         goal_conditions: Share of the goal's conditions that hold after the last applicable step.
         success: Whether every step is applicable, the goal holds after the last one, and the plan
             keeps the task's constraints.
@@ -90,7 +90,7 @@ class Scores(JsonObject):
 
     @property
     def over(self) -> float | None:
-        """Excess length relative to the shortest known plan; None if unsuccessful or unknown."""
+        """Excess length over the shortest known plan; None if it is unknown or the plan fails."""
         return self.plan_length / self.best - 1 if self.success and self.best else None
 
     @property
@@ -134,7 +134,7 @@ class Column:
         return self.key.partition("_")[0] in {"pc", "es", "ld", "epv", "mpv", "aabv"}
 
     def show(self, value: float | None) -> str:
-        """Format a value; `–` for None."""
+        """Return a value as text, or `–` for None."""
         if value is None:
             return "–"
         if self.percent:
@@ -293,8 +293,8 @@ class CellResult(JsonObject):
         scores: Measures of the plan; None after an error.
         error: Error message, or the reason why the plan ended early; otherwise empty.
         error_kind: Class of the error, or kind of the early end.
-        exit_code: Exit code of the error (see `hvr.errors`); 0 without an error.
-        model: Name of the model; its spec after an error, and empty without a model.
+        exit_code: Exit code of the error (see `hvr.errors`); 0 if there was none.
+        model: Name of the model, its spec if an error occurred, or empty if no model is used.
         record: The planning record as JSON values.
     """
 

@@ -96,7 +96,7 @@ class BenchFolder:
         return dict(values)
 
     def results(self) -> tuple[CellResult, ...]:
-        """Return all results in the order of the cells, without unreadable result files."""
+        """Return all results in the order of the cells; unreadable result files are left out."""
         results = []
         for path in sorted((self.path / "cells").glob("*.json")):
             try:

@@ -89,7 +89,7 @@ class _Search:
         self.atoms = state.atoms(static=True)
 
     def best(self, parts: Sequence[_Part], binding: Mapping[str, str]) -> int:
-        """Return how many counted conditions can hold at once; _IMPOSSIBLE: an equality fails."""
+        """Return how many conditions can hold at once, or _IMPOSSIBLE if an equality fails."""
         score = 0
         for group in _groups(parts, binding):
             holding = self._group(group, binding)
@@ -239,7 +239,7 @@ def best_correctness(
 
 
 def rename_objects(truth: GroundTruth, names: Names) -> GroundTruth:
-    """Rename objects of the ground truth; a name without a mapping is kept."""
+    """Return the ground truth with its objects renamed; names without a mapping are kept."""
     blocks = tuple(
         tuple(GroundAction(a.name, tuple(names.get(n, n) for n in a.args)) for a in block)
         for block in truth.blocks
@@ -307,7 +307,7 @@ def _places(plan: Steps) -> dict[tuple[str, tuple[str, ...]], list[int]]:
 def _match(
     block: Steps, places: Mapping[tuple[str, tuple[str, ...]], list[int]], position: int
 ) -> tuple[int, int]:
-    """Return how many steps of a block match the plan from a position, and the position after."""
+    """Return how many steps of a block match the plan from a position, and where the match ends."""
     for matched, action in enumerate(block):
         positions = places.get((action.name, action.args), ())
         index = bisect_left(positions, position)
@@ -336,8 +336,8 @@ def execution_success(correctness: float, executed: int, truth_length: int) -> f
 def length_discrepancy(plan_length: int, truth_length: int) -> float:
     """Return LD: the relative difference in length from the ground truth (paper, 4.1 and table 7).
 
-    1.0 means that the plan is twice as long; a negative value, that it is shorter. An empty plan
-    has -1.
+    1.0 means that the plan is twice as long; a negative value, that it is shorter. The LD of an
+    empty plan is -1.
     """
     return (plan_length - truth_length) / truth_length
 
@@ -347,7 +347,7 @@ def expanded_plan_verification(verified: int, total: int) -> float:
 
     Args:
         verified: Number of applicable steps at the start of the plan, after all corrections.
-        total: Number of steps. If 0, EPV is 0, since an empty plan is no success.
+        total: Number of steps. If 0, EPV is 0, because an empty plan is not a success.
     """
     return verified / total if total else 0.0
 
@@ -355,7 +355,7 @@ def expanded_plan_verification(verified: int, total: int) -> float:
 def macro_plan_verification(check: MacroCheck | None) -> float | None:
     """Return MPV: the share of macro actions before the first inapplicable one (paper, 4.1).
 
-    MPV is 0 for an empty macro plan, and None without a macro plan (settings without H).
+    MPV is 0 for an empty macro plan, and None if there is no macro plan (settings without H).
     """
     if check is None:
         return None
@@ -367,8 +367,8 @@ class BlockVerification:
     """AABV before and after correction.
 
     Args:
-        before: Share of blocks verified as first written.
-        after: Share of blocks verified in the final plan; None without verification.
+        before: Share of blocks that were verified as first written.
+        after: Share of blocks verified in the final plan; None if the setting does not verify.
     """
 
     before: float
@@ -379,7 +379,7 @@ def block_verification(blocks: Sequence[BlockRecord], macro_actions: int) -> Blo
     """Return AABV: the share of macro actions whose block is verified (paper, section 4.1).
 
     A block is verified if its actions are applicable in sequence. A macro action that never got a
-    block counts as unverified. Without macro actions, AABV is 0.
+    block counts as unverified. If there are no macro actions, AABV is 0.
     """
     total = max(macro_actions, len(blocks))
     if total == 0:

@@ -396,7 +396,7 @@ Makers: TypeAlias = "dict[tuple[Expression, bool], int]"
 
 
 def keep_changes(makers: Makers, report: StepReport) -> None:
-    """Record in `makers` the step as the one that made these facts true or false."""
+    """Record in `makers` that a step has made its changed facts true or false."""
     makers.update(dict.fromkeys(((fact, True) for fact in report.added), report.step))
     makers.update(dict.fromkeys(((fact, False) for fact in report.deleted), report.step))
 
@@ -437,7 +437,7 @@ def _links(
 
 
 def facts_of(stepper: Stepper) -> tuple[str, ...]:
-    """Return the facts and numbers that hold now, as texts."""
+    """Return the facts and numbers that hold now, as strings."""
     from hvr.pddl.plan import decimal_text
 
     state = stepper.state

@@ -104,7 +104,7 @@ def _timed(
 def _needs(
     task: Task, action: GroundAction, makers: Makers, begins: bool
 ) -> Iterator[schema.ConditionState]:
-    """Yield the conditions at an action's start (`begins`), or the later ones.
+    """Yield the conditions at an action's start if `begins`, otherwise its later conditions.
 
     An action without a duration has all its conditions in either case.
     """

@@ -52,14 +52,14 @@ def solve(
         seconds: Limit on wall time, in seconds.
         optimal: Whether to search until a plan is proven optimal, or the time is up.
         anytime: Whether to search for better plans until one is proven optimal, or the time is up.
-        listen: Callback that receives each plan that is better than all before.
+        listen: Callback that receives each plan that is better than all previous ones.
 
     Returns:
         The solution; its `steps` are None if the problem is proven unsolvable.
 
     Raises:
         DataFileError: A file cannot be read.
-        PddlError: A text cannot be parsed; the message gives the position and the reason.
+        PddlError: The PDDL text cannot be parsed; the message gives the position and the reason.
         UsageError: The planner is unknown or does not support the problem.
         PlannerError: Within the time limit, neither a plan nor a proof that none exists was found.
     """
@@ -101,7 +101,7 @@ def lint(
 
     Raises:
         DataFileError: A file cannot be read.
-        PddlError: A text cannot be used; the message gives the position and the reason.
+        PddlError: The PDDL text cannot be used; the message gives the position and the reason.
     """
     parsed = _domain(domain)
     return lint_model(parsed, None if problem is None else _problem(problem, parsed))
@@ -122,7 +122,7 @@ def judge(
 
     Raises:
         DataFileError: A file cannot be read.
-        PddlError: A text cannot be used; the message gives the position and the reason.
+        PddlError: A text argument cannot be used; the message gives the position and the reason.
         UsageError: An argument has the wrong type.
     """
     parsed = _domain(domain)
@@ -211,7 +211,8 @@ async def asolve(
     If the asyncio task is cancelled, the planners are stopped first.
 
     Args:
-        listen: Callback that receives, in the event loop, each plan that is better than all before.
+        listen: Callback that receives, in the event loop, each plan that is better than all
+            previous ones.
 
     Raises:
         HvrError: See `solve`.

@@ -319,7 +319,7 @@ def contradicted(
 ) -> list[Revision]:
     """Return the smallest sets of beliefs whose retraction makes all of the actions inapplicable.
 
-    The result is empty if there is none; if there are many, only the first ones are returned.
+    The result is empty if no set does; if many do, only the first ones are returned.
 
     Args:
         hidden: Returns whether a fact or number is only believed, not observed.

@@ -110,7 +110,7 @@ def constraint_broken(
     """Return the deviation of a broken trajectory constraint.
 
     Args:
-        by_others: Whether something other than the robot's action has just changed.
+        by_others: Whether the violating change was not made by the robot.
     """
     formula = constraint.formulas[0]
     violated = formula if constraint.operator == "always" else Not(formula)
@@ -186,8 +186,8 @@ PLACE_PREDICATES = frozenset({"on", "in"})
 class UnexplainedDifferences:
     """The differences in the outcome of one step that no deviation explains yet.
 
-    Ignored are temperatures, which change by themselves, and `near` facts about objects that the
-    action does not name, since the robot has moved.
+    Temperatures are ignored, because they change by themselves, and so are `near` facts about
+    objects that the action does not name, because the robot has moved.
     """
 
     action: GroundAction
@@ -340,13 +340,13 @@ class UnexplainedDifferences:
 
 
 def atom_of(literal: Expression) -> Atom:
-    """Return the atom of a literal; other formulas become names of atoms without arguments."""
+    """Return the atom of a literal; any other formula becomes an atom named by its text."""
     atom = literal.operand if isinstance(literal, Not) else literal
     return atom if isinstance(atom, Atom) else Atom(str(atom))
 
 
 def subjects(literals: Iterable[Expression]) -> tuple[str, ...]:
-    """Return the objects in some literals: each literal's first argument comes first."""
+    """Return the objects that literals mention, starting with each literal's first argument."""
     atoms = [atom_of(literal) for literal in literals]
     first = [a.args[0] for a in atoms if a.args]
     others = [n for a in atoms for n in a.args[1:]]
@@ -437,7 +437,7 @@ def literal_clauses(
     """Return literals as clauses joined by commas and `and`, without duplicates.
 
     Args:
-        most: Maximum number of clauses; a longer text ends with the number of clauses left out.
+        most: Maximum number of clauses; if there are more, the text ends with the number left out.
     """
     clauses = list(dict.fromkeys(literal_clause(literal, wording) for literal in literals))
     if len(clauses) > most:

@@ -49,7 +49,7 @@ class PlanReady(Value):
         objects: Names of the objects in the planning problem.
         first_step: Number of the plan's first step in the run.
         seconds: Wall time of planning and validation.
-        looking_for: Objects that the plan searches for or checks; empty if the plan is for the
+        looking_for: Objects that the plan searches for or checks; empty if the plan pursues the
             goal.
         where: The place to search; empty unless the objects are lost.
         or_else: The places to search next, in this order, until the objects are found.
@@ -66,7 +66,7 @@ class PlanReady(Value):
 
     @property
     def purpose(self) -> str | None:
-        """Description of the search, or None if the plan is for the goal."""
+        """Description of the search, or None if the plan pursues the goal."""
         if not self.looking_for:
             return None
         things = " and ".join(self.looking_for)
@@ -181,7 +181,7 @@ class Finished(Value):
     """The run has ended.
 
     Args:
-        reached: Whether the goal holds in the environment's report.
+        reached: Whether the goal holds according to the environment's report.
         steps: Number of executed steps.
         replans: Number of new plans made during the run.
         reason: Why the goal was not reached; empty if it was.

@@ -200,7 +200,7 @@ class Executor(Generic[Goal]):
             planned = new
 
     def _left_untidy(self, stage: Goal, planned: Planned, watch: BeliefMonitor) -> Impasse | None:
-        """Return an impasse if an object outside the plan must be put right, once per object."""
+        """Return an impasse if an object outside the plan is untidy; each object counts once."""
         if self.replans >= self.max_replans:
             return None
         try:
@@ -268,7 +268,7 @@ class Executor(Generic[Goal]):
             self._closing = (places[0],)  # the next plan closes it
 
     def _last_look(self, stage: Goal, watch: BeliefMonitor) -> tuple[bool, tuple[str, ...]]:
-        """Return whether the robot looked again at what the goal needs, and what stays unseen."""
+        """Return whether the robot visited unseen goal objects, and which of them remain unseen."""
         step = self.steps
         tried = set[str]()
         opened: tuple[str, ...] = ()

@@ -317,7 +317,7 @@ view, so three rotations complete it.
 
 
 class Sightings:
-    """When the robot last saw each object, in numbers of observations."""
+    """The time at which the robot last saw each object, counted in observations."""
 
     def __init__(self) -> None:
         self.looks = 0

@@ -409,14 +409,14 @@ class ExecutionWorld(Protocol):
         return ()
 
     def unseen(self, watch: Any, step: int) -> tuple[str, ...]:
-        """Return the objects that a reached goal depends on, if not seen since the given step."""
+        """Return the objects that a reached goal depends on but that were not seen since a step."""
         del watch, step
         return ()
 
     def visiting(
         self, policy: Any, thing: str, closing: tuple[str, ...], stage: Any
     ) -> tuple[Planned, tuple[str, ...]]:
-        """Return a plan to see an object and close `closing`, and the places that it opens.
+        """Return a plan to see an object and to close `closing`, and the places that it opens.
 
         Raises:
             ImpossibleGoalError: The world has no such plan.

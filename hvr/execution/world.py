@@ -46,7 +46,7 @@ MOST_WATCHED = 1_000
 
 
 def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, ...]:
-    """Return the needed objects without a known place, unless another of their class has one."""
+    """Return the needed objects of unknown place, unless another of their class has a known one."""
     lost = inventory.unplaced
     return tuple(
         name
@@ -105,8 +105,8 @@ def search_order(
     costs are independent.
 
     Args:
-        spots: For each place, the objects to approach for a view of it, equally likely to show the
-            object; includes searched places.
+        spots: For each place, including searched ones, the objects to approach for a view of it,
+            all equally likely to show the object.
         chances: Returns the probability that each place contains an object.
         cost: Returns the cost of going to a spot and looking around.
         beside: Returns the other spots that are visible from a spot.

@@ -98,7 +98,7 @@ _NAMED = 2
 
 @dataclass(frozen=True)
 class _Change:
-    """A changed literal; `readers` are the steps that read it (the goal: the number of steps)."""
+    """A changed literal; `readers` are the steps that read it (the number of steps: the goal)."""
 
     bit: int
     value: bool
@@ -179,7 +179,7 @@ class Evidence:
         return Cause.IRRELEVANT, f"no step that the goal needs reads {made}"
 
     def _reverts(self, index: int, changes: tuple[_Change, ...]) -> int | None:
-        """Return an earlier needed step if this step undoes an effect of it that the goal reads."""
+        """Return the needed earlier step whose effect, read by the goal, this step undoes."""
         goal = self.trace.task.goal.mentioned()
         marks = self.trace.marks
         for change in changes:

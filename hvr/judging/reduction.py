@@ -127,7 +127,7 @@ class RelaxedSteps:
         return Decided(frozenset(kept), frozenset(dropped), frozenset(useless))
 
     def reachable(self, bits: int, begin: int, decided: Decided, spent: int = 0) -> bool:
-        """Return whether the relaxed plan reaches the goal from step `begin` on.
+        """Return whether the relaxed plan reaches the goal from step `begin`.
 
         Args:
             bits: State before that step.
@@ -323,8 +323,8 @@ def smallest_reduction(
     Insertions cost most: their number is minimised first, then the number of kept steps.
 
     Args:
-        offers: Operators that may be inserted at each position, in any order; the last position is
-            after the last step.
+        offers: For each position, the operators that may be inserted there, in any order; the last
+            position is after the last step.
         budget: Maximum number of insertions.
         most: Maximum number of states in the search.
     """
@@ -539,7 +539,7 @@ class _Search:
     # After the search ---------------------------------------------------------------------------
 
     def _unrolled(self, layers: list[_Layer], ends: list[_Node]) -> Reduction:
-        """Return the solution that keeps the earliest steps, with others of the same cost."""
+        """Return the solution that keeps the earliest steps, and other equally cheap solutions."""
         forward: dict[int, list[_Parent]] = {}
         last = {id(node) for node in ends}
         for node in ends:

@@ -433,7 +433,7 @@ class _Repairs:
         return found
 
     def _improved(self, best: tuple[PlacedStep, ...]) -> tuple[PlacedStep, ...]:
-        """Replace runs of adjacent insertions by fewer insertions, as long as possible."""
+        """Replace runs of adjacent insertions by fewer insertions, until none can be improved."""
         for size in range(2, _inserted(best)):
             places = [place for place, (index, _) in enumerate(best) if index is None]
             for begin in range(len(places) - size + 1):

@@ -42,7 +42,7 @@ _WHY = "the plan without it is valid and no worse"
 def judge_by_checking(validator: Validator, plan: Sequence[Step], *, exact: int) -> PlanVerdict:
     """Judge a plan by validating it repeatedly with steps left out; see `judge`.
 
-    It is for plans with concurrent steps, preferences, constraints or a metric.
+    This serves plans with concurrent steps, preferences, constraints or a metric.
     """
     actions = tuple([action_of(step) for step in plan])
     report = validator.check(plan)
@@ -358,7 +358,7 @@ def _moved(items: list[_Item], begin: int, length: int) -> list[_Item]:
 def is_worse(
     validator: Validator, plan: Sequence[GroundAction], other: Sequence[GroundAction] | None
 ) -> bool:
-    """Return whether `other` is worse than `plan` by the metric, or only one has a metric value."""
+    """Return whether `other` is worse than `plan` by the metric, or only one has a value of it."""
     metric = validator.task.problem.metric
     if metric is None or other is None:
         return False

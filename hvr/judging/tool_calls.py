@@ -50,7 +50,7 @@ class CallFinding:
 
 
 def unrequested(log: CallLog, at: int) -> CallFinding | None:
-    """Return a finding if a call relates neither to the request nor to another call, or None.
+    """Return a finding if a call relates neither to the request nor to another call, else None.
 
     A writing call is not judged, since it may be a goal. The last call before the user speaks again
     is not judged either, since it may provide the answer.
@@ -307,7 +307,7 @@ def _looked_up_late(log: CallLog, at: int, leaf: Leaf) -> bool:
 
 
 def _giver(log: CallLog, at: int, leaf: Leaf) -> tuple[str, str]:
-    """Return a tool that provides a value, and the fault in its calls; empty texts if none."""
+    """Return a tool that provides a value and the fault in its calls, or two empty strings."""
     if _looked_up_late(log, at, leaf):
         return log.calls[log.values[at].later[leaf]].tool, "is only called after it"
     own, before = log.calls[at].tool, {call.tool for call in log.calls[:at]}
@@ -541,8 +541,8 @@ def _repaired(
 def repaired_plan(plan: ToolPlan, verdict: PlanVerdict) -> ToolPlan:
     """Return a plan with the repairs of its verdict.
 
-    Each kept call keeps its step text, but all texts are dropped unless every call has one. Links
-    of removed calls are dropped. Wrong arguments stay, and inserted calls have no arguments.
+    Each kept call keeps its step text, but all step texts are dropped if a call has none. Links of
+    removed calls are dropped. Wrong arguments stay, and inserted calls have no arguments.
     """
     if not verdict.critiques or verdict.repaired is None:
         return plan

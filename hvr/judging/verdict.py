@@ -183,7 +183,7 @@ class PlanVerdict(JsonObject):
 
     @property
     def outcome(self) -> str:
-        """`criticised` with findings; otherwise `undecided` if incomplete, or else `clean`."""
+        """`criticised` if there are findings; otherwise `undecided` if incomplete, else `clean`."""
         if self.critiques:
             return "criticised"
         return "undecided" if self.unknown else "clean"

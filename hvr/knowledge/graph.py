@@ -180,8 +180,8 @@ class KnowledgeGraph:
     ) -> Change:
         """Add all objects of a scene with their static properties and their state.
 
-        Returns the changes as `update` does. Objects whose type is unknown to the ontology are
-        skipped.
+        Returns the same kind of changes as `update`. Objects whose type is unknown to the ontology
+        are skipped.
 
         Args:
             pieces: Names of the pieces into which each object can be cut or cracked. Pieces that
@@ -307,7 +307,7 @@ class KnowledgeGraph:
         return 1 + self._last_event
 
     def did_not_fit(self) -> frozenset[tuple[str, str]]:
-        """Return the pairs of an object and a place that had no room for the object."""
+        """Return (object, place) pairs in which the place had no room for the object."""
         return frozenset((short(s), short(o)) for s, _, o in self._triples_with(("didNotFit",)))
 
     # --- queries ---
@@ -423,7 +423,7 @@ class KnowledgeGraph:
         self._save(serialize(quads, format=RdfFormat.TRIG, prefixes=PREFIXES), target)
 
     def rdflib_graph(self) -> rdflib.Graph:
-        """Return an rdflib graph over the same store; its changes do not reach the folder."""
+        """Return an rdflib graph over the same store; its changes are not written to the folder."""
         import rdflib
         from oxrdflib import OxigraphStore
         from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
@@ -537,7 +537,7 @@ class KnowledgeGraph:
         store.update(f"{update} ;\nINSERT DATA {{ {_data(added)} }}" if added else update)
 
     def _send(self, added: Sequence[Quad], removed: Sequence[Quad]) -> None:
-        """Mirror a change to the server, unless it has failed before; the folder stays complete."""
+        """Mirror a change to the server, unless it has failed before; the folder misses nothing."""
         if self._shared is None or self._unsent:
             return
         try:

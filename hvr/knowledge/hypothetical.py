@@ -53,7 +53,7 @@ def assume_atoms(graph: KnowledgeGraph, atoms: Collection[Atom], fluents: Collec
 
 
 class _State:
-    """The present triples of the fluents, and the triples that the atoms require."""
+    """The triples of the fluents that are present, and the triples that the atoms require."""
 
     def __init__(
         self, graph: KnowledgeGraph, atoms: Collection[Atom], fluents: Collection[str]

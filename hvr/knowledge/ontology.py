@@ -261,7 +261,7 @@ class Ontology:
         return tuple(sorted(_local(s) for s in self._by_property[_property(prop)] if _is_named(s)))
 
     def pairs(self, prop: str) -> tuple[tuple[str, str], ...]:
-        """Return each asserted pair of a term's name and its value for a property."""
+        """Return (term, value) pairs for all asserted values of a property."""
         return tuple(
             (_local(s), str(value_terms(o)))
             for s, objects in self._by_property[_property(prop)].items()
@@ -310,7 +310,7 @@ class Ontology:
 
     @cached_property
     def object_types(self) -> tuple[str, ...]:
-        """The classes with direct instances: simulated object types, or the lowest PDDL types."""
+        """The classes that have direct instances: simulated object types or lowest PDDL types."""
         simulated = self._one_by("thorType")
         if simulated:
             return tuple(sorted(simulated.values()))

@@ -33,7 +33,7 @@ class QueryResult(Value):
             `subject`, `predicate` and `object`.
         rows: One tuple of values per row, in the order of `variables`; None for an unbound
             variable.
-        complete: Whether the result has all rows, so that no limit has cut it off.
+        complete: Whether the result has all rows because no limit has cut it off.
     """
 
     variables: tuple[str, ...]
@@ -97,7 +97,7 @@ def refuse_service(sparql: str) -> None:
 
 
 def is_update(sparql: str) -> bool:
-    """Return whether a text is a SPARQL update (INSERT, LOAD, …) rather than a query."""
+    """Return whether a SPARQL text is an update (INSERT, LOAD, …) rather than a query."""
     words = (text for kind, text in _tokens(sparql) if kind == "word")
     return next((word for word in words if word not in _PROLOGUE), "") in _UPDATES
 
@@ -381,7 +381,7 @@ def _write(value: object) -> int:
 
 
 def _end_in_time(seconds: int, lifeline: int) -> None:
-    """Let the system end this process in time (not on Windows): a query cannot be interrupted."""
+    """Make the system end this process in time (not on Windows): queries cannot be interrupted."""
     # Ctrl-C reaches all processes of a terminal; only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "win32":

@@ -69,7 +69,7 @@ class Login:
 
     @property
     def plain(self) -> str:
-        """The value of the Authorization header before any challenge, or "" without credentials."""
+        """The Authorization header to send before any challenge; "" if there are no credentials."""
         if self.token:
             return f"Bearer {self.token}"
         if self.user:
@@ -104,7 +104,7 @@ class Authenticator:
     def accept_challenge(self, challenges: Iterable[str]) -> bool:
         """Process a server's WWW-Authenticate headers; return whether hvr can answer one.
 
-        It cannot without a user, or if the server only repeats a request for Basic credentials.
+        It cannot if it has no user, or if the server only repeats a request for Basic credentials.
         """
         if not self._login.user:
             return False
@@ -240,7 +240,7 @@ class SparqlServer:
     def solutions(
         self, sparql: str, graphs: Sequence[str] = ()
     ) -> tuple[tuple[str, ...], Iterator[tuple[Node | None, ...]]]:
-        """Return the column names of a query's result, and its rows as terms (None if unbound)."""
+        """Return the columns of a query's result, and its rows as RDF terms (None if unbound)."""
         # On one line, so that line numbers in the server's errors match the query.
         prologue = " ".join(f"PREFIX {name}: <{iri}>" for name, iri in PREFIXES.items())
         fields = [("query", f"{prologue} {sparql}"), *(("default-graph-uri", g) for g in graphs)]

@@ -90,9 +90,9 @@ def short(node: Node) -> str:
 
 
 def value(node: Node | None) -> Value:
-    """Return a term as a boolean or number if possible, else as text; None for None.
+    """Return a term as a boolean or number if possible, otherwise as a string; None for None.
 
-    NaN and infinite numbers become text, because JSON cannot represent them.
+    NaN and infinite numbers become strings, because JSON cannot represent them.
     """
     if node is None:
         return None

@@ -124,7 +124,7 @@ class SceneReader:
     def belongings(
         self, scene: SceneGraph, known: Mapping[str, frozenset[str]]
     ) -> Iterator[Triple]:
-        """Yield the relation of each control to its device, and that they are `k:beside`."""
+        """Yield triples that relate controls to their devices, and say that they are `k:beside`."""
         for control, controlled in scene.controls:
             classes = known.get(control, frozenset())
             if controlled not in known:
@@ -273,7 +273,7 @@ def statements_of(triples: Iterable[Triple]) -> tuple[Statement, ...]:
 
 
 def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterator[Quad]:
-    """Yield the quads that record an event, including the graphs of what it added and removed.
+    """Yield the quads that record an event, including the graphs of its additions and removals.
 
     Raises:
         StoreError: The time is not ISO 8601, or the action is unknown.
@@ -411,8 +411,8 @@ def cleared_marks(
     """Return the marks that a successful step clears; see `marks` for the arguments.
 
     A mark of a vessel's contents ends when the vessel is emptied, or when it is put into a place
-    that ends the mark, even on a tray or in a bowl. Without `before` and `after`, only emptying is
-    recognised.
+    that ends the mark, even on a tray or in a bowl. If `before` and `after` are missing, only
+    emptying is recognised.
     """
     target = str(step.get("objectId", ""))
     rules = _rules(load_ontology() if ontology is None else ontology)

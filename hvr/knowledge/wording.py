@@ -16,7 +16,7 @@ from hvr.values import Value
 
 
 class Template(Value):
-    """A text with placeholders `{0}` and `{1}` for arguments; an empty text produces no output."""
+    """A string with placeholders `{0}` and `{1}` for arguments; if empty, it produces no output."""
 
     text: str = ""
     arity: int = 0
@@ -25,7 +25,7 @@ class Template(Value):
         return bool(self.text)
 
     def fill(self, args: Sequence[str]) -> str:
-        """Return the text with the arguments filled in, or "" if there are too few."""
+        """Return the template with the arguments filled in, or "" if there are too few."""
         return self.text.format(*args) if self.arity <= len(args) else ""
 
 
@@ -90,7 +90,7 @@ class Wording:
     order_verbs: frozenset[str]
 
     def clause(self, predicate: str, args: Sequence[str], *, positive: bool = True) -> str:
-        """Return a literal as a clause, or "" without words for it or with too few arguments."""
+        """Return a literal as a clause, or "" if it has no wording or too few arguments."""
         known = self.predicates.get(predicate)
         if known is None:
             return ""
@@ -179,7 +179,7 @@ def _texts(ontology: Ontology, term: str, prop: str) -> tuple[str, ...]:
 
 
 def template_of(ontology: Ontology, term: str, prop: str) -> Template:
-    """Return a text template from the ontology, empty if the term has none.
+    """Return a template from the ontology; it is empty if the term has none.
 
     Raises:
         DataFileError: The template is malformed.

@@ -207,7 +207,7 @@ class WorldFile:
         return self.ontology
 
     def check_trusted(self, code: str, word: str) -> None:
-        """Reject `code` of an untrusted world; `word` occurs in the line that names the code.
+        """Raise an error if an untrusted world uses `code`, which the line with `word` names.
 
         Raises:
             UsageError: The world is not trusted; see `is_trusted`.
@@ -289,7 +289,7 @@ class WorldFile:
 
 
 def line_of(file: Path, word: str) -> int:
-    """Return the number of the first line with a word outside comments, else 1."""
+    """Return the number of the first line that contains a word outside comments, else 1."""
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

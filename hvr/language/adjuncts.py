@@ -37,9 +37,9 @@ from hvr.language.taxonomy import asks
 def holder(
     draft: MeaningDraft, candidates: Sequence[int], adjunct: Adjunct, *, at_work: bool = False
 ) -> int | None:
-    """Return the index of the candidate that is to hold the things of a 'with' phrase, or None.
+    """Return the index of the candidate that is to hold the objects of a 'with' phrase, or None.
 
-    The result is None if the phrase names tools. A candidate that cannot hold the things is
+    The result is None if the phrase names tools. A candidate that cannot hold the objects is
     returned only if the phrase says 'in it' or 'on it'; the request is then refused later.
 
     Args:
@@ -61,7 +61,7 @@ def holder(
 
 
 def stands_on(draft: MeaningDraft, place: int, things: Iterable[int], adjunct: Adjunct) -> bool:
-    """Return whether 'with' describes the surface at the destination instead of the moved things.
+    """Return whether 'with' describes the surface at the destination, not the moved objects.
 
     Examples are 'the pan on the table with the lettuce' and 'to the counter with a loaf on it'.
     """
@@ -127,7 +127,7 @@ class Adjuncts:
                 self.method(verb, things, number)
 
     def method(self, verb: Verb, things: list[int], number: int) -> None:
-        """Request the state that a means achieves; drop a means without one, such as a knife.
+        """Request the state that a means achieves; drop a means without effect, such as a knife.
 
         Args:
             number: Index of the means.
@@ -178,7 +178,7 @@ class Adjuncts:
     def take(
         self, verb: Verb, things: list[int], adjuncts: Sequence[Adjunct]
     ) -> list[tuple[int, str]]:
-        """Apply sources, means and contents; return (index, preposition) for each remaining place.
+        """Apply sources, means and contents; return each remaining place as (index, preposition).
 
         A 'with' phrase that names further objects adds them to `things`.
         """
@@ -207,7 +207,7 @@ class Adjuncts:
         )
 
     def source(self, things: Iterable[int], adjunct: Adjunct) -> None:
-        """Restrict things to those at a place at the start; 'from the tap' restricts nothing."""
+        """Restrict objects to those initially at a place; 'from the tap' restricts nothing."""
         reading = ReferentReading(requires=self.taxonomy.roles.class_of(PLACE))
         place = self.referents.of(adjunct.things[0], reading)[0]
         if self.draft.plays(place, PLACE):
@@ -226,10 +226,10 @@ class Adjuncts:
         return going
 
     def settle(self, things: list[int], places: list[tuple[int, str]]) -> bool:
-        """Put things at the last of several places; return False if there is no place.
+        """Put objects at the last of several places; return False if there is no place.
 
-        An earlier place moves to the last place with the things ('the egg on the plate on the
-        table'), selects the things ('the knife on the counter in the drawer'), or is described by
+        An earlier place moves to the last place with the objects ('the egg on the plate on the
+        table'), selects the objects ('the knife on the counter in the drawer'), or is described by
         the last place ('in the bin at the end of the counter').
         """
         draft = self.draft
@@ -293,7 +293,7 @@ class Adjuncts:
         )
 
     def may_hold_spoken(self, places: Collection[str]) -> bool:
-        """Return whether the things spoken of last, or pieces of them, may be put in some places.
+        """Return whether the last mentioned objects, or their pieces, may be put in some places.
 
         Args:
             places: Classes of the places.
@@ -306,8 +306,8 @@ class Adjuncts:
     def default_place(self, verb: Verb, number: int) -> int:
         """Return an entity for the verb's default places, such as the bin of 'throw away'.
 
-        Its classes are the default places where the thing may be put and from which it does not
-        come or, if there are none, all default places. Things of one clause share the entity.
+        Its classes are the default places where the object may be put and from which it does not
+        come or, if there are none, all default places. Objects of one clause share the entity.
         """
         classes = self.taxonomy.concrete_of(verb.places)
         allowed = {p for c in self.draft.entities[number].classes for p in self.taxonomy.places(c)}
@@ -322,7 +322,7 @@ class Adjuncts:
         return self.draft.new(entity)
 
     def contents(self, things: list[int], adjunct: Adjunct, *, at_work: bool = False) -> bool:
-        """Read 'with …' as the contents of the nearest thing that can hold them; return success.
+        """Read 'with …' as the contents of the nearest entity that can hold them; return success.
 
         For `at_work`, see `holder`.
         """
@@ -356,7 +356,7 @@ class Adjuncts:
         return all(self.taxonomy.any_plays(t.classes, SOURCE) for t in adjunct.things)
 
     def without_effect(self, adjunct: Adjunct) -> None:
-        """Drop the objects of a means that does not affect the goal, such as 'from the tap'."""
+        """Drop the objects of a means that has no effect on the goal, such as 'from the tap'."""
         for thing in adjunct.things:
             for number in self.referents.of(thing, ReferentReading()):
                 self.forget_means(number)

@@ -54,7 +54,7 @@ CANCEL = -1
 
 
 def chosen(answer: str, choices: Sequence[str]) -> int | None:
-    """Return the 0-based number of the chosen answer, `CANCEL`, or None for any other text.
+    """Return the 0-based number of the chosen answer, `CANCEL`, or None for any other answer.
 
     Examples:
         >>> chosen("the second one", ("the mug is clean", "the cup is clean"))
@@ -131,14 +131,14 @@ TAIL = re.compile(
 
 
 def unmarked(text: str) -> str:
-    """Return a text without its first words that only greet, thank or agree."""
+    """Return a turn without leading words that only greet, thank or agree."""
     while (match := SPOKEN.match(text.strip())) and match["idle"]:
         text = text.strip()[match.end() :]
     return text.strip()
 
 
 def trimmed(text: str) -> str:
-    """Return a turn without the words that only join it to the turn before: 'and … too'."""
+    """Return a turn without the words that only join it to the previous turn: 'and … too'."""
     text = ALSO.sub("", text).strip(" ,.!?")
     while (rest := TAIL.sub("", text).strip(" ,.!?")) != text:
         text = rest
@@ -188,7 +188,7 @@ _UNDONE = frozenset(
 
 
 def undone(text: str, done: int) -> int:
-    """Return how many of the `done` requests a text takes back; 0 if it is about something else."""
+    """Return how many of the `done` requests a text retracts; 0 if it is about something else."""
     words = re.findall(r"[\w']+", text.lower())
     takes = next((n for n, word in enumerate(words) if word in _UNDO), None)
     if takes is None or any(w not in _UNDONE and w not in NUMBERS for w in words):

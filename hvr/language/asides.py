@@ -64,9 +64,9 @@ def with_referent(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Replace 'it' or 'them' by the only object in the asides, and 'there' by the only place.
 
-    In 'I left my watch on the sofa, bring it', 'it' is the watch; the sofa is only its place. With
-    several objects, the pronoun stays, as do words after the first noun. Each replacement has a
-    note.
+    In 'I left my watch on the sofa, bring it', 'it' is the watch; the sofa is only its place. If
+    there are several objects, the pronoun stays; words after the first noun are never replaced.
+    Each replacement has a note.
     """
     told = Cursor(" ".join(asides), tuple(" , ".join(asides).split()), lexicon)
     things, places = _mentioned(told)
@@ -161,7 +161,7 @@ def corrected(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Apply the first retraction: 'wash the mug, no wait, the cup' becomes 'wash the cup'.
 
-    Return the words and a note with the result, or `tokens` and () without a retraction.
+    Return the words and a note with the result, or `tokens` and () if there is no retraction.
     """
     cursor = Cursor(text, tokens, lexicon)
     for at in range(1, len(tokens)):
@@ -359,7 +359,7 @@ _LACKING = ("could do with", "could use", "needs", "need", "wants", "deserves", 
 
 
 def complaint(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the words of the request that a complaint hints at; empty for all other texts."""
+    """Return the words of the request that a complaint hints at; empty for any other text."""
     while tokens and tokens[-1] in PAUSES:
         tokens = tokens[:-1]
     if tokens[:1] == ("why",) and len(tokens) > 1 and tokens[1] in _COPULAS:
@@ -454,7 +454,7 @@ _PARTICLES = {("on",), ("off",)}
 
 
 def verb_for(lexicon: Lexicon, condition: str) -> str:
-    """Return the word of a verb that achieves a condition, such as 'wash'; empty for none."""
+    """Return a verb that achieves a condition, such as 'wash'; empty if there is none."""
     wanted = literals(condition)
     verbs = (
         verb.word

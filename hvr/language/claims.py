@@ -46,7 +46,7 @@ class Coverage(Value):
         against: Words that contradict the goal and rule it out.
         ignored: Words that only describe an object.
         unsaid: Whether no verb or adjective names the states of the goal.
-        baseless: Whether, in addition, nothing named in the request brings these states about.
+        baseless: Whether, in addition, no object named in the request brings these states about.
     """
 
     against: tuple[str, ...] = ()
@@ -141,7 +141,7 @@ class Gate:
     def _is_listed(
         self, spans: Sequence[tuple[int, int, tuple[Entry, ...]]], index: int, known: set[str]
     ) -> bool:
-        """Return whether 'and' joins the noun at `index` to a noun for a class in `known`."""
+        """Return whether 'and' joins the noun at `index` to a noun of a class in `known`."""
         for side in (spans[index + 1 :], spans[:index][::-1]):
             joined = False
             for _, _, entries in side:

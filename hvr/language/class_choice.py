@@ -24,9 +24,9 @@ from hvr.values import Value
 def with_remainders(
     meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory
 ) -> tuple[Entity, ...]:
-    """Return the entities; an object becomes its remaining pieces if only these are meant.
+    """Return the entities, with an object replaced by its remaining pieces if only these are meant.
 
-    These are meant if the request puts some pieces of the object somewhere else.
+    They are meant if the request puts other pieces of the object somewhere else.
     """
     entities = list(meaning.entities)
     for number, entity in enumerate(entities):
@@ -162,7 +162,7 @@ class ClassChoice:
         return entity.replace(classes=classes, conditions=conditions)
 
     def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
-        """Return a similar class if only it fits the place ('a cup' can be a mug), or `classes`."""
+        """Return a similar class if only it fits the place ('a cup': a mug), else `classes`."""
         single = [
             self._asked[r.outer].classes
             for r in self.relations
@@ -280,12 +280,12 @@ class ClassChoice:
         self.entities[number] = entity.replace(classes=kinds, holding=things)
 
     def _kinds_of(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the scene's more specific classes: spray bottles for 'the bottle'."""
+        """Return the more specific classes in the scene: spray bottles for 'the bottle'."""
         exact = (e for c in classes for e in self.taxonomy.more_exact(c))
         return tuple(dict.fromkeys(e for e in exact if self.inventory.of(e)))
 
     def _otherwise(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the fallback classes (`k:otherwise`) of classes that have objects in the scene."""
+        """Return the fallback classes (`k:otherwise`) of those classes that are in the scene."""
         others = (o for c in classes for o in self.taxonomy.ontology.related("otherwise", c))
         return tuple(dict.fromkeys(o for o in others if self.inventory.of(o)))
 
@@ -361,11 +361,11 @@ class Substitute(Value):
         condition: The part of a condition to replace.
         becomes: The replacement.
         requires: Affordance class that the objects must have.
-        lacking: Affordance class that the objects must lack; empty for none.
+        lacking: Affordance class that the objects must lack; empty if there is none.
         among: How many of the objects must already satisfy the condition: `all`, `some` or `none`;
             empty if this does not matter. `all` applies only to objects that are also put
             somewhere.
-        note: Note for the user, which follows the name of the object; empty for none.
+        note: Note for the user, which follows the name of the object; may be empty.
     """
 
     condition: str
@@ -413,9 +413,9 @@ def possible(
 def instead(
     condition: Condition, classes: Sequence[str], taxonomy: Taxonomy, among: Callable[[str], str]
 ) -> tuple[Condition, str]:
-    """Return a condition after the first applicable `Substitute`, and its note.
+    """Return a condition after applying the first suitable `Substitute`, and its note.
 
-    Without such a substitute, the condition is unchanged and the note is empty.
+    If no substitute is suitable, the condition is unchanged and the note is empty.
 
     Args:
         classes: Classes of the objects that must satisfy the condition.

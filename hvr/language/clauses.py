@@ -103,7 +103,7 @@ def _none(cursor: Cursor) -> Clause:
 
 
 def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
-    """Return a group with the statement after it, such as 'is clean'; else the group itself."""
+    """Return a group together with a statement after it, such as 'is clean', if there is one."""
     adjuncts = list(group.adjuncts)
     stated: Predication | None = None
     while cursor.states(cursor.at) or _to_be(cursor):
@@ -252,7 +252,7 @@ def _skip_to_ban(cursor: Cursor) -> None:
 def _as_before(
     read: list[Clause], clauses: Sequence[Clause], dismissed: Sequence[Prohibition] = ()
 ) -> list[Clause]:
-    """Complete a clause that only names things with the verb and places of the previous clause.
+    """Complete a clause that only names objects with the verb and places of the clause before.
 
     If there is no previous clause, the verb of the last dismissed action is used.
     """
@@ -273,7 +273,7 @@ def _as_before(
 
 
 def _about_banned(read: list[Clause], banned: Sequence[Prohibition]) -> list[Clause]:
-    """Resolve a pronoun after a prohibition: 'don't slice the lettuce, wash it'."""
+    """Resolve a pronoun that refers to a prohibition: 'don't slice the lettuce, wash it'."""
     if not banned or any(thing.kind != "noun" for thing in banned[-1].things):
         return read
     return [
@@ -356,7 +356,7 @@ def _describes_state(cursor: Cursor, start: int) -> bool:
 
 
 def _until(cursor: Cursor) -> Clause | None:
-    """Read a final state, such as 'until it is hot' or 'until hot'; return None without one."""
+    """Read a final state, such as 'until it is hot' or 'until hot', or return None."""
     match = cursor.function("until")
     after = cursor.at + (match.length if match else 0)
     if match is None or not (cursor.copular(after) or cursor.kind(Adjective, after)):
@@ -368,7 +368,7 @@ def _until(cursor: Cursor) -> Clause | None:
 
 
 def _read_instead(cursor: Cursor) -> list[Prohibition]:
-    """Read the alternative to exclude: 'instead of the fridge'; for an action, return []."""
+    """Read the alternative to exclude: 'instead of the fridge'; return [] for an action."""
     cursor.take("instead")
     cursor.take("prep")
     if cursor.verb():
@@ -390,7 +390,7 @@ def _by_doing(cursor: Cursor, before: Clause) -> bool:
 
 
 def _with_it(cursor: Cursor) -> Adjunct | None:
-    """Read the means of the previous clause, if any: 'heat the potato, use the stove'."""
+    """Read the means of the previous clause ('heat the potato, use the stove'), or return None."""
     start = cursor.at
     if cursor.take("use") is None or not cursor.starts_thing():
         cursor.at = start
@@ -403,7 +403,7 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
 
 
 def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
-    """Read a clause, or one of several clauses joined by 'or' as this reading selects."""
+    """Read a clause or, of several clauses joined by 'or', the one that this reading selects."""
     cursor.take("either")
     read = read_clause(cursor)
     while (at := cursor.after_or()) is not None:
@@ -531,7 +531,7 @@ def _light(cursor: Cursor) -> Clause | None:
 
 
 def _fronted(cursor: Cursor) -> Adjunct | None:
-    """Read the adjunct before a verb, if any: 'use the microwave to …', 'with a knife, …'."""
+    """Read the adjunct before a verb ('with a knife, …'), or return None."""
     start = cursor.at
     if cursor.take("use"):
         means = Adjunct("means", "using", (read_thing(cursor, "use"),))
@@ -657,7 +657,7 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
 
 
 def _causative(cursor: Cursor, verb: Verb) -> Predication:
-    """Read the state between a verb of making and its object, if any: 'make clean the mug'."""
+    """Read the state between a verb such as 'make' and its object, if any: 'make clean the mug'."""
     switched = cursor.lexicon.lookup(f"switched {cursor.word()}")
     states = [*cursor.entries(Adjective), *((1, e) for e in switched if isinstance(e, Adjective))]
     for length, state in states if verb.frame in {"make", "hold"} else ():

@@ -71,7 +71,7 @@ class _Said(Value):
 def conditional_goals(
     request: str, reader: Reader, inventory: Inventory
 ) -> tuple[Goal, ...] | None:
-    """Return the possible goals of a request with a condition, or None for a request without one.
+    """Return the possible goals of a request with a condition; None if it has no condition.
 
     If hvr knows whether the condition holds, the goals are those of the branch to carry out;
     otherwise, there is one goal, with a `Contingency`.

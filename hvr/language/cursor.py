@@ -122,12 +122,12 @@ class Cursor:
         return self.at >= len(self.tokens)
 
     def word(self, at: int | None = None) -> str:
-        """Return the word at a position, by default the current one; empty after the end."""
+        """Return the word at a position, by default the cursor's; empty after the last word."""
         at = self.at if at is None else at
         return self.tokens[at] if at < len(self.tokens) else ""
 
     def between(self, start: int) -> str:
-        """Return the text of the words from a position up to the cursor."""
+        """Return the words from a position up to the cursor, as text."""
         return " ".join(self.tokens[start : self.at])
 
     def parse_error(self) -> LanguageError:
@@ -170,7 +170,7 @@ class Cursor:
         return None
 
     def after(self, role: str, at: int) -> int:
-        """Return the position after a phrase with a role, or `at` if there is none."""
+        """Return the position after a phrase with the role, or `at` if there is no such phrase."""
         match = self.function(role, at=at)
         return at + match.length if match else at
 
@@ -194,13 +194,13 @@ class Cursor:
         raise self.parse_error()
 
     def after_or(self) -> int | None:
-        """Return the position after 'or' and an optional comma before it, or None."""
+        """Return the position after 'or', and after an optional comma before it, or None."""
         at = self.at + int(self.word() == ",")
         match = self.function("or", at=at)
         return None if match is None else at + match.length
 
     def skip_fillers(self) -> None:
-        """Skip words without effect; words that carry a meaning are recorded as ignored."""
+        """Skip words that have no effect; those that carry a meaning are recorded as ignored."""
         while not self.done and self.verb() is None:
             filler = self.function("filler", "ignored")
             # The longest phrase wins ('there' is a filler, 'there should be' starts a goal), and a
@@ -247,7 +247,7 @@ class Cursor:
         )
 
     def also(self, at: int) -> int:
-        """Return the position after the 'and' before another ignored word, or else `at`."""
+        """Return the position after an 'and' at `at` that joins another ignored word, else `at`."""
         linker = self.function("and", at=at)
         after = at + (linker.length if linker else 0)
         return after if linker and self.function("ignored", at=after) else at
@@ -307,7 +307,7 @@ class Cursor:
         )
 
     def copular(self, at: int) -> bool:
-        """Return whether a statement about a thing begins: 'the fridge should be closed'."""
+        """Return whether a statement about an object begins: 'the fridge should be closed'."""
         if not self.starts_thing(at):
             return False
         position, end = at, min(at + _COPULA_WITHIN, len(self.tokens))
@@ -379,7 +379,7 @@ def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) 
     """Return where the next item of a list begins, or None if the list ends at the cursor.
 
     Args:
-        listing: Whether only things can follow, as after 'make'.
+        listing: Whether only noun phrases can follow, as after 'make'.
         subject: Whether a statement about all items may follow ('… should be open').
     """
     comma = cursor.at + (cursor.word() == ",")
@@ -432,7 +432,7 @@ def predicate_starts(cursor: Cursor) -> bool:
 
 
 def gerund(cursor: Cursor) -> Adjective | None:
-    """Read the gerund of a verb as an adjective ('needs washing'); return None without one."""
+    """Read the gerund of a verb as an adjective ('needs washing'), or return None."""
     if not cursor.word().endswith("ing"):
         return None
     for length, verb in cursor.entries(Verb):
@@ -443,7 +443,7 @@ def gerund(cursor: Cursor) -> Adjective | None:
 
 
 def predicate_goes_on(cursor: Cursor) -> bool:
-    """Consume 'and' or a comma if another adjective or place follows; return whether one does."""
+    """Consume 'and' or a comma before another adjective or place; return whether one follows."""
     at = cursor.after("and", cursor.at + (cursor.word() == ","))
     copula = cursor.function("modal", "be", at=at)
     at += copula.length if copula else 0
@@ -495,7 +495,7 @@ def _verbs_at(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[Verb, ...]:
 
 
 def skip_meal(cursor: Cursor) -> None:
-    """Consume a meal before its parts ('breakfast: toast'); raise LanguageError without parts."""
+    """Consume a meal before its parts ('breakfast: toast'); raise LanguageError if it has none."""
     start = cursor.at
     cursor.take("det")
     meal = cursor.function("meal")

@@ -37,7 +37,7 @@ class DialogueMemory(Value):
     """The memory of a dialogue.
 
     Args:
-        request: The last request or question, in self-contained form; also one that was refused.
+        request: The last request or question, in self-contained form; refused requests count too.
         things: Mentioned objects, most prominent first.
         group: Objects that the last turn was about; 'them' and 'the first one' refer to these.
         places: Mentioned places, most prominent first.
@@ -58,7 +58,7 @@ class DialogueMemory(Value):
 class Referred(Value):
     """What a phrase without a noun can mean: names of objects, or a phrase with a noun.
 
-    `asks` says that the robot must ask which of several is meant.
+    If `asks`, the robot must ask which of several objects is meant.
     """
 
     names: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ class Rewriter(PhraseReader):
             yield from self._resolved(plain or text)
 
     def _unmarked(self, text: str) -> tuple[str, bool]:
-        """Return a text without its first discourse markers, and whether one corrects."""
+        """Return the text without leading discourse markers, and whether one of them corrects."""
         corrects = False
         text = text.strip()
         while match := SPOKEN.match(text):
@@ -186,9 +186,9 @@ class Rewriter(PhraseReader):
         return back
 
     def _elliptic(self, rest: str, *, asks: bool) -> Generator[str | DialogueQuestion, None, bool]:
-        """Yield the last request with the changes that a turn without a verb states.
+        """Yield the last request, changed by the phrases of a turn that has no verb.
 
-        The result is whether the turn is nothing but such changes.
+        The generator returns whether the turn consists only of such changes.
         """
         if not self.memory.request or not rest:
             return asks and self.only_names(rest)  # 'and the kettle?' is no order
@@ -226,7 +226,7 @@ class Rewriter(PhraseReader):
         return _USED.sub(used, text)
 
     def is_elliptic(self, text: str) -> bool:
-        """Return whether a turn has only phrases, which change an earlier request."""
+        """Return whether a turn consists only of phrases, which change an earlier request."""
         tokens, spans = self.spans(rest := trimmed(text))
         covered = {n for span in spans for n in range(span.preposition, span.end)}
         rest_words = {w for n, w in enumerate(tokens) if n not in covered}
@@ -245,7 +245,7 @@ class Rewriter(PhraseReader):
         return " ".join(tokens)
 
     def _fragment(self, rest: str) -> Iterator[str | DialogueQuestion]:
-        """Yield the last request with the phrases of a turn: 'the bread on the table'."""
+        """Yield the last request with a turn's phrases substituted: 'the bread on the table'."""
         words = tuple(tokenize(rest))
         base, spans = self.spans(self.memory.request)
         spans = coordinated(base, spans)
@@ -296,7 +296,7 @@ class Rewriter(PhraseReader):
         yield DialogueQuestion("Which one?", tuple(map(judge.described, meant.names)), tuple(texts))
 
     def _choosable(self, spans: Sequence[PhraseSpan], *, governed: bool) -> list[PhraseSpan]:
-        """Return the phrases that 'the other one' can replace: first those with a choice."""
+        """Return the phrases that 'the other one' can replace; those with a choice come first."""
         fitting = [s for s in spans if s.governed or not governed]
 
         def key(span: PhraseSpan) -> tuple[bool, bool]:
@@ -371,7 +371,7 @@ class Rewriter(PhraseReader):
         return Referred((" ".join((*article, *head[:-1], label)),) if label else ())
 
     def _described(self, text: str, names: Sequence[str]) -> list[str]:
-        """Return the objects that a description such as 'with the lamp on it' fits."""
+        """Return the objects that match a description such as 'with the lamp on it'."""
         from hvr.language.truth import SceneView, StatementJudge
 
         match = _DESCRIBED.fullmatch(text)
@@ -400,7 +400,7 @@ class Rewriter(PhraseReader):
         words: Sequence[str],
         head: tuple[int, PhraseSpan] | None = None,
     ) -> Iterator[str]:
-        """Yield the last request with each of a turn's phrases in the place of a like one.
+        """Yield the last request with a similar phrase replaced by each phrase of the turn.
 
         Args:
             head: Start of a phrase among `words`, and the phrase that it replaces.
@@ -463,7 +463,7 @@ class Rewriter(PhraseReader):
     # --- back to earlier places ----------------------------------------------------------
 
     def _back(self, text: str) -> str:
-        """Return a request to put objects back, for 'put it back'; empty without earlier places."""
+        """Return explicit requests for 'put it back'; empty if an earlier place is unknown."""
         match = _BACK.search(text.strip())
         returns = match and (match["before"] or match["after"] or text.lower().startswith("return"))
         if match is None or not returns:
@@ -555,7 +555,7 @@ class Rewriter(PhraseReader):
     def _slots(self, tokens: tuple[str, ...]) -> tuple[list[Slot], bool]:
         """Return the pronouns that can refer to earlier turns.
 
-        The last value says whether the first one may refer to a thing of the same request.
+        The second value says whether the first pronoun may refer to an object of the same request.
         """
         joined = " ".join(tokens)
         slots: list[Slot] = []
@@ -584,7 +584,7 @@ class Rewriter(PhraseReader):
         return slots, within
 
     def _single(self, cursor: Cursor, at: int) -> list[str]:
-        """Return the objects that 'it' can mean: the first that the verb suits, if one does."""
+        """Return the objects that 'it' can mean: the first that suits the verb, if there is one."""
         memory, classes, taxonomy = self.memory, self.inventory.classes, self.reader.taxonomy
         names = list(dict.fromkeys((*memory.group, *memory.things, *memory.places)))
         if any(cursor.after(role, n) == at for n in range(at) for role in GOVERNORS):

@@ -120,7 +120,7 @@ class Making:
         )
 
     def leave(self, things: Iterable[int], *, serving: bool) -> None:
-        """Choose a place for a result (to serve it, if `serving`), unless the request names one."""
+        """Choose a place (to serve a result, if `serving`) unless the request names a place."""
         draft = self.draft
         for number in draft.live(things):
             top = draft.outermost(number)

@@ -167,10 +167,10 @@ def _resting(choice: ObjectChoice, number: int) -> str:
 
 
 def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
-    """Divide demands into stages where one undoes an earlier one, or where the request orders them.
+    """Split demands into stages where one undoes an earlier one or the request gives the order.
 
     A stage contains the demands up to its moment that are not yet undone. Picking up an object that
-    is then put at a named place needs no stage, since it happens anyway.
+    is then put at a named place needs no stage, since placing it includes picking it up.
     """
     last = max((d.moment for d in demands), default=0)
     # Being near something is a goal only if nothing is requested afterwards.
@@ -440,7 +440,7 @@ class Stage(Value):
 
 
 def lasting_constraints(stages: Sequence[Stage]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the constraints on all stages and the constraints on only some of them."""
+    """Return the constraints that all stages share, and those that only some stages have."""
     texts = dict.fromkeys(text for stage in stages for text in stage.constraints)
     whole = tuple(t for t in texts if all(t in stage.constraints for stage in stages))
     return whole, tuple(t for t in texts if t not in whole)

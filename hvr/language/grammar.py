@@ -77,7 +77,7 @@ def read(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[Meaning, ...]
 def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Meaning, ...], ...]:
     """Parse a request in all ways that English allows, most likely first.
 
-    Each way is a tuple of alternative meanings, several if the request says 'or'.
+    Each way is a tuple of alternative meanings: more than one if the request says 'or'.
 
     Raises:
         LanguageError: The request was not understood.
@@ -107,7 +107,7 @@ def readings(text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> tuple[tuple[Mea
 
 
 def _particle(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the words with 'off' for the 'of' in 'turn of the light'; empty for other requests."""
+    """Return the words with 'off' for 'of' in 'turn of the light'; empty for any other request."""
     for at, (verb, word) in enumerate(pairwise(tokens)):
         starts = at == 0 or tokens[at - 1] in PAUSES | {"and", "then", "please", "you"}
         if starts and word == "of" and "off" in lexicon.separable.get(verb, ()):
@@ -620,7 +620,7 @@ class LearntOnly(_WithLearnt):
 
 
 class AgreementReader(_WithLearnt):
-    """Reads requests by grammar and, unless plain or ambiguous, also by the learnt reader."""
+    """Reads requests by grammar and, unless plain or ambiguous, by the learnt reader as well."""
 
     def _read(self, request: str, inventory: Inventory) -> tuple[Goal, ...]:
         grammar: Goal | HvrError

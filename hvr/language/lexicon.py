@@ -58,7 +58,7 @@ class Verb(Value):
         back: Whether the objects return to their initial place.
         liquid: Liquid that vessels contain afterwards by default ('boil the kettle').
         by: Condition on the instrument, an object of `by_class` ('read by the lamp').
-        of_dishes: Whether the verb, used with a dish, only means to make it ('cook some toast').
+        of_dishes: Whether the verb, used with a dish, only asks to make it ('cook some toast').
     """
 
     word: str
@@ -139,15 +139,15 @@ class Lexicon:
         words: Single words for objects, actions and states, for suggestions.
         fixed: Classes of objects that cannot be moved, each with its types.
         tableware: Classes of vessels, dishes and tools for food.
-        fillings: The part that each class forms in a salad or sandwich.
+        fillings: The part that each class becomes in a salad or sandwich.
         idioms: Idioms, and the plain words with the same meaning.
         examples: Example texts for error messages, by kind.
-        full: Condition of containing a liquid; empty if no object can.
+        full: Condition that an object contains a liquid; empty if no object can.
         purposes: Names of objects by the words of their purposes.
         features: Stems of the words for the lasting features of objects, by name.
         uses: Stems of the words for the uses of objects, by name.
-        proposals: Phrases that hint at requests, and the requests.
-        remedies: Adjectives of complaints, and the verb to propose.
+        proposals: Requests by the phrase that hints at them.
+        remedies: Verb to propose, by the adjective of a complaint.
     """
 
     entries: Mapping[tuple[str, ...], tuple[Entry, ...]]
@@ -181,7 +181,7 @@ class Lexicon:
 
     @cached_property
     def spellable(self) -> Mapping[str, bool]:
-        """The words that can be misspelt, each with whether it names an object, action or state."""
+        """Words that can be misspelt; True if the word names an object, an action or a state."""
         words: dict[str, bool] = {}
         for key, entries in self.entries.items():
             content = any(not isinstance(entry, FunctionWord) for entry in entries)
@@ -197,7 +197,7 @@ class Lexicon:
 
     @cached_property
     def longest(self) -> Mapping[str, int]:
-        """By first word, the number of words in the longest phrase."""
+        """The number of words in the longest phrase that begins with each word."""
         found: dict[str, int] = {}
         for key in self.entries:
             found[key[0]] = max(found.get(key[0], 0), len(key))
@@ -245,7 +245,7 @@ class Lexicon:
 
 
 def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
-    """Return the verb for a word or, without one, the first with a frame (by default, `word`).
+    """Return the verb for a word or, if it has none, the first verb with a frame (default: `word`).
 
     Raises:
         LanguageError: There is no such verb.
@@ -264,12 +264,12 @@ def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
 
 
 def verb_for(lexicon: Lexicon, verb: Verb, afford: Callable[[str], bool]) -> Verb:
-    """Return the sense of a verb that things afford, or else the verb itself.
+    """Return the sense of a verb that objects afford, or else the verb itself.
 
     'Put the lid down' closes it, since a lid affords closing.
 
     Args:
-        afford: Returns whether the things have an affordance.
+        afford: Returns whether the objects have an affordance.
     """
     if verb.requires is None or afford(verb.requires):
         return verb
@@ -278,7 +278,7 @@ def verb_for(lexicon: Lexicon, verb: Verb, afford: Callable[[str], bool]) -> Ver
 
 
 def tokenize(text: str) -> tuple[str, ...]:
-    """Split a text into lower-case words, object names such as `mug-1`, and punctuation.
+    """Split text into lower-case words, object names such as `mug-1`, and punctuation.
 
     Raises:
         LanguageError: The text is empty or too long, or has a negative number or a fraction.

@@ -86,9 +86,9 @@ class Entity(Value):
         firm: Whether this reading requires the object to be at its initial place.
         soft: Whether the initial place may also be where the action happens: 'in the sink'.
         distinct: Whether the entity differs from all other mentioned entities of its class.
-        nth: Number of objects of its class that there must at least be: 2 for 'the second mug'.
+        nth: Minimum number of objects of its class that must exist: 2 for 'the second mug'.
         each: Whether each of its objects gets the number placed there: 'a fork in each drawer'.
-        every: Whether the request says 'every' or 'all', so that there may be none.
+        every: Whether the request says 'every' or 'all', in which case there may be no object.
         everything: Whether no noun restricts its class.
         apart: Whether each object placed in or on the entity gets a separate place.
         used: Whether the object is only a means, such as the pan in which an egg is fried.
@@ -283,17 +283,17 @@ class MeaningDraft:
     # --- mentions ------------------------------------------------------------------------
 
     def mention(self, things: Iterable[int]) -> None:
-        """Record that the current clause mentions things, the least prominent first."""
+        """Record that the current clause mentions entities, the least prominent first."""
         group = tuple(things)
         if group:
             self._now.append(group)
 
     def keep_topic(self, things: Iterable[int]) -> None:
-        """Keep the referent of a pronoun as the topic, so that later pronouns mean it too."""
+        """Keep the referent of a pronoun as the topic, to which later pronouns then refer too."""
         self._topic = tuple(things)
 
     def end_clause(self, main: Iterable[int]) -> None:
-        """Advance to the next clause; `main` are the main objects of the finished one."""
+        """Advance to the next clause, given the main objects of the clause that has just ended."""
         # The last group is the most prominent: places, then objects, then the running topic. They
         # are added only now because 'it' never refers to a thing of its own clause.
         self._spoken += [*self._now, tuple(main), self._topic]
@@ -340,7 +340,7 @@ class MeaningDraft:
         return None
 
     def pieces(self, number: int, count: int) -> int:
-        """Return the entity for `count` pieces of a thing (0 for all), or itself if it has none."""
+        """Return the entity for `count` pieces of an entity (0: all), or itself if it has none."""
         entity = self.entities[number]
         classes = tuple(p for c in entity.classes if (p := self.taxonomy.pieces(c)))
         if not classes:
@@ -359,7 +359,7 @@ class MeaningDraft:
         )
 
     def each_pieces(self, number: int, count: int) -> list[int]:
-        """Return one entity of pieces per class for 'all vegetables', else one for all pieces."""
+        """Return an entity of pieces per class for 'all vegetables', else one for all pieces."""
         entity = self.entities[number]
         if not entity.group or entity.count != 0:
             return [self.pieces(number, count)]
@@ -403,8 +403,8 @@ class MeaningDraft:
     ) -> None:
         """Restrict entities to objects that are at a place at the start.
 
-        Unless `word` means 'on', the drawers and shelves of the place are included.
-        For `firm` and `soft`, see `Entity`.
+        Unless `word` means 'on', the drawers and shelves of the place are included. For `firm` and
+        `soft`, see `Entity`.
         """
         entity = self.entities[place]
         for number in things:
@@ -448,10 +448,10 @@ class MeaningDraft:
         return entity.liquid is not None and entity.unnamed
 
     def place(self, things: Iterable[int], outer: int, word: str) -> None:
-        """Require things to be in or on an entity; it replaces their implied vessel if it can.
+        """Require objects to be in or on an entity, which replaces their implied vessel if it can.
 
         Raises:
-            LanguageError: A thing is to be put in itself.
+            LanguageError: An object is to be put in itself.
         """
         alive = self.live(things)
         # 'put a fork in a cup and put them on the table': the fork travels in the cup.
@@ -507,7 +507,7 @@ class MeaningDraft:
         self.change(inner, rests=False, serve=False)
 
     def heat_in(self, things: Iterable[int], vessel: int, word: str) -> None:
-        """Record the vessel in which things are heated; `adapt` decides whether they stay in it."""
+        """Record the vessel in which objects are heated; `adapt` decides if they stay in it."""
         for number in self.live(things):
             self.heated_in.append(SpatialRelation(number, vessel, self.clause, word))
 

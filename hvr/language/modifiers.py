@@ -72,7 +72,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
 
 
 def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
-    """Read the adjectives before a noun; those without effect are noted as ignored."""
+    """Read the adjectives before a noun; those that have no effect are recorded as ignored."""
     adjectives: list[Adjective] = []
     while not cursor.done:
         length = cursor.kind(Adjective)
@@ -122,7 +122,7 @@ def several(determiner: Determiner, word: FunctionWord) -> Determiner:
 
 
 def skip_part(cursor: Cursor) -> bool:
-    """Skip the part of a place ('the lower right of') with a note; return whether there was one."""
+    """Skip the part of a place ('the lower right of'), with a note; return whether it was there."""
     start = at = cursor.at
     while (match := cursor.function("part", "ignored", at=at)) and cursor.named(at) <= match.length:
         at += match.length
@@ -135,7 +135,7 @@ def skip_part(cursor: Cursor) -> bool:
 
 
 def read_origin(cursor: Cursor) -> Adjunct | None:
-    """Read a return to the initial place, if any: 'back where it was', 'to its place', 'back'."""
+    """Read a return to the initial place ('back where it was', 'back'), or return None."""
     match = cursor.function("origin")
     if match is None:
         return None
@@ -148,7 +148,7 @@ def read_origin(cursor: Cursor) -> Adjunct | None:
 
 
 def for_how_many(cursor: Cursor) -> int | None:
-    """Read 'for two' or 'for four people'; return the number, or None without one."""
+    """Read 'for two' or 'for four people' and return the number, or return None."""
     match = cursor.function("for")
     number = cursor.function("number", at=cursor.at + match.length) if match else None
     at = cursor.at + (match.length if match else 0)
@@ -219,7 +219,7 @@ def skip_interjection(cursor: Cursor) -> None:
 
 
 def asks_empty(condition: str, taxonomy: Taxonomy) -> bool:
-    """Return whether a condition only requires an object not to be filled, as 'empty' does."""
+    """Return whether a condition only requires that an object is not filled, as 'empty' does."""
     return literals(condition) == {(taxonomy.roles.predicate(FILLED), False)}
 
 
@@ -257,7 +257,8 @@ class AdjectiveUse(Value):
         moved: Whether the verb moves the object.
         every: Whether the phrase means all such objects: 'put all clean dishes away' selects clean
             ones.
-        into: Whether something is put there: 'in an empty drawer' selects one that is empty now.
+        into: Whether something is put there: 'in an empty drawer' selects a drawer that is empty
+            now.
     """
 
     condition: str = ""
@@ -307,7 +308,7 @@ def check_compatible(taxonomy: Taxonomy, adjectives: Sequence[Adjective]) -> Non
 def apply_adjective(
     draft: MeaningDraft, number: int, adjective: Adjective, *, moved: bool = False
 ) -> None:
-    """Request the state of an adjective, or select objects by it if it only describes.
+    """Request the state of an adjective; if it only describes, select objects by it instead.
 
     Args:
         moved: Whether the request also puts the object somewhere.

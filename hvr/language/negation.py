@@ -98,7 +98,7 @@ def _any_of(cursor: Cursor, after: str) -> tuple[NounPhrase, ...]:
 
 
 def read_dismissed(cursor: Cursor) -> Prohibition | Clause:
-    """Read an action or thing that is not wanted: 'forget the apple', 'no need to wash the mug'.
+    """Read an unwanted action or object: 'forget the apple', 'no need to wash the mug'.
 
     For 'I don't want the tomato cold', return the clause for the opposite state.
     """
@@ -143,7 +143,7 @@ def read_report(cursor: Cursor) -> Clause:
 
 
 def left_alone(cursor: Cursor) -> Prohibition | None:
-    """Read things that are to stay as they are, if any: 'but leave the statue', 'keep the pen'."""
+    """Read objects to leave unchanged ('but leave the statue', 'keep the pen'), or return None."""
     start, last = cursor.at, cursor.tokens[: cursor.at]
     if cursor.word() not in {"leave", "keep"} or cursor.longest() > 1:
         return None
@@ -226,10 +226,10 @@ _SPOKEN_OF = frozenset({"it", "them", "these", "those"})
 def leave_out(
     referents: Referents, things: Iterable[int], exceptions: Iterable[NounPhrase]
 ) -> None:
-    """Exclude exceptions from things: 'everything in the sink except the mug'.
+    """Exclude exceptions from objects: 'everything in the sink except the mug'.
 
     Raises:
-        LanguageError: None of the things means all objects, or an exception names no object.
+        LanguageError: No phrase means all objects, or an exception names no object.
     """
     draft = referents.draft
     all_of = [n for n in draft.live(things) if draft.entities[n].count == 0]
@@ -330,7 +330,7 @@ class Forbidding:
                 self.draft.bans.append(ban)
 
     def _exclude(self, prohibition: Prohibition, thing: NounPhrase) -> None:
-        """Exclude what must not be moved from 'all' that is: 'clear the table, leave the vase'."""
+        """Exclude objects that must stay from those moved: 'clear the table, leave the vase'."""
         kinds = set(self.taxonomy.concrete_of(thing.classes))
         moves = prohibition.verb is None or prohibition.verb.frame in {"put", "hold"}
         moves = moves and not (prohibition.adjuncts or prohibition.adjectives)
@@ -471,7 +471,7 @@ class Forbidding:
 
 
 def constraints(choice: ObjectChoice, bans: tuple[Ban, ...]) -> tuple[str, ...]:
-    """Return prohibitions as trajectory constraints, omitting objects that already violate one.
+    """Return prohibitions as trajectory constraints, omitting objects that violate one initially.
 
     Limits on counts and repetitions are always included.
     """

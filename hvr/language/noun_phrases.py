@@ -51,11 +51,11 @@ _ACCOMPANIED = frozenset({"with", "together with", "along with", "accompanied by
 def read_group(
     cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
 ) -> NounGroup:
-    """Read things with the predicate and adjuncts after them.
+    """Read noun phrases with the predicate and adjuncts after them.
 
     Args:
-        after: The words before the things, for error messages.
-        listing: Whether only things can follow, as after 'make' or 'I want'.
+        after: The words before the phrases, for error messages.
+        listing: Whether only noun phrases can follow, as after 'make' or 'I want'.
         subject: Whether a statement about the whole group may follow.
     """
     things = read_things(cursor, after, listing=listing, subject=subject)
@@ -64,7 +64,7 @@ def read_group(
 
 
 def group_with(cursor: Cursor, things: tuple[NounPhrase, ...], predicate: Predication) -> NounGroup:
-    """Read adjuncts, and return them in one group with the things and their predicate."""
+    """Read adjuncts, and return a group of the noun phrases, their predicate and these adjuncts."""
     adjuncts = (*predicate.adjuncts, *read_adjuncts(cursor))
     if adjuncts and not predicate and cursor.word() in {"on", "off"} and cursor.particle_here():
         # 'leave the lamp on the desk on'
@@ -89,7 +89,7 @@ def read_accomplished(cursor: Cursor) -> NounGroup | None:
 def read_things(
     cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
 ) -> tuple[NounPhrase, ...]:
-    """Read one or more things joined by 'and' or commas; for the arguments, see `read_group`."""
+    """Read noun phrases joined by 'and' or commas; for the arguments, see `read_group`."""
     skip_meal(cursor)
     groups = [_alternatives(cursor, after)]
     commas_only = True
@@ -152,7 +152,7 @@ def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
 
 
 def read_one_of(cursor: Cursor, after: str) -> NounPhrase:
-    """Read a thing, or things joined by 'or'; return the one that this reading selects."""
+    """Read a noun phrase, or several joined by 'or', of which this reading selects one."""
     return _chosen(cursor, [_alternatives(cursor, after)], True)[0]
 
 
@@ -213,7 +213,7 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
 
 
 def _description_after(cursor: Cursor) -> Adjective | None:
-    """Read a phrase that describes the noun before it, if any: 'the ball on your left'."""
+    """Read a phrase that describes the noun before it ('on your left'), or return None."""
     for length, adjective in cursor.entries(Adjective):
         if adjective.selects and length > 1:
             cursor.at += length
@@ -246,7 +246,7 @@ def _rest(cursor: Cursor) -> str:
 
 
 def _pronoun(cursor: Cursor) -> NounPhrase | None:
-    """Read a pronoun, if any; 'both' and 'the other' are pronouns only if no noun follows."""
+    """Read a pronoun or return None; 'both' and 'the other' are pronouns only without a noun."""
     match = cursor.function("pronoun", "rest")
     if match is None:
         return None
@@ -437,7 +437,7 @@ def read_adjuncts(cursor: Cursor) -> tuple[Adjunct, ...]:
 def read_adjunct(cursor: Cursor) -> Adjunct | None:
     """Read the place, source, means or contents at the cursor, or return None.
 
-    A comma is consumed only before an adjunct; otherwise it joins things or clauses.
+    A comma is consumed only before an adjunct; otherwise it joins noun phrases or clauses.
     """
     saved = cursor.at
     skip_interjection(cursor)
@@ -471,7 +471,7 @@ def absolute(cursor: Cursor) -> bool:
 
 
 def _unplaced_adjunct(cursor: Cursor) -> Adjunct | None:
-    """Read an adjunct without a named place: 'anywhere', 'inside'; return None without one."""
+    """Read an adjunct without a named place ('anywhere', 'inside'), or return None."""
     if (anywhere := _anywhere(cursor)) is not None:
         return anywhere
     if (leaving_out := _exception(cursor)) is not None:
@@ -547,7 +547,7 @@ def _adjunct_after(cursor: Cursor, length: int, role: str) -> Adjunct:
 
 
 def read_spot(cursor: Cursor) -> tuple[Adjunct, ...]:
-    """Read a place to find: 'find a spot on the shelf to put the book'; return () without one."""
+    """Read a place to find ('find a spot on the shelf to put the book'), or return ()."""
     start = cursor.at
     found = cursor.verb()
     cursor.at += found.length if found and found.entry.frame == "hold" else 0
@@ -564,7 +564,7 @@ def read_spot(cursor: Cursor) -> tuple[Adjunct, ...]:
 
 
 def _exception(cursor: Cursor) -> Adjunct | None:
-    """Read an exception, if there is one: 'except the knife', 'but one'."""
+    """Read an exception ('except the knife', 'but one'), or return None."""
     match = cursor.function("except")
     after = cursor.at + (match.length if match else 0)
     if match is None or not cursor.starts_thing(after) or cursor.verb(after):
@@ -581,7 +581,7 @@ def _exception(cursor: Cursor) -> Adjunct | None:
 
 
 def _anywhere(cursor: Cursor) -> Adjunct | None:
-    """Read an unspecific place, if any: 'anywhere but the fridge', 'somewhere else'."""
+    """Read an unspecific place ('anywhere but the fridge', 'somewhere else'), or return None."""
     match = cursor.function("anywhere")
     if match is None:
         return None
@@ -596,7 +596,7 @@ def _anywhere(cursor: Cursor) -> Adjunct | None:
 
 
 def _where(cursor: Cursor) -> Adjunct | None:
-    """Read 'where the bread is' as a place next to the bread; return None for other words."""
+    """Read 'where the bread is' as a place next to the bread, or return None."""
     start = cursor.at
     cursor.at += int(cursor.word() == "to")
     if cursor.word() in {"where", "wherever"} and cursor.starts_exactly(cursor.at + 1):
@@ -633,8 +633,8 @@ def _for_what(cursor: Cursor) -> bool:
 def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
     """Read a predicate: adjectives and adjuncts joined by 'and'.
 
-    With `sole_place`, it ends after one place or after the adjectives; later adjuncts belong to the
-    clause.
+    If `sole_place`, the predicate ends after one place or after the adjectives, and later adjuncts
+    belong to the clause.
     """
     adjectives: list[Adjective] = []
     adjuncts: list[Adjunct] = []

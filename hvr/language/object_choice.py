@@ -116,13 +116,13 @@ class ObjectChoice(ClassChoice):
         return self._names.get(number, ())
 
     def pool(self, number: int) -> tuple[str, ...]:
-        """Return the objects that an entity can be, preferred objects first."""
+        """Return the objects that an entity can stand for, preferred objects first."""
         return self.names(number) or self.available(number)
 
     def copies(self, number: int) -> int:
         """Return how many objects an entity means; all candidates if its count is 0.
 
-        A destination in the plural, as in 'in drawers', means one object for each thing put there.
+        A destination in the plural, as in 'in drawers', means one object for each object put there.
 
         Raises:
             ImpossibleGoalError: The scene has fewer objects.
@@ -157,7 +157,7 @@ class ObjectChoice(ClassChoice):
         return every // 2
 
     def shares(self, number: int) -> bool:
-        """Return whether things put into an entity are spread over its objects: 'in drawers'."""
+        """Return whether objects put into an entity are spread over its objects: 'in drawers'."""
         return self.entities[number].apart or self.entities[number].count < 0
 
     def inside(self, number: int) -> list[int]:
@@ -371,7 +371,7 @@ class ObjectChoice(ClassChoice):
         return max(1, min(limits, default=PORTION * len(kinds)) // max(1, len(kinds)))
 
     def _own_name(self, number: int) -> tuple[str, ...]:
-        """Return the named object, or its pieces if these are meant; empty without a name."""
+        """Return the object that an entity names, or its pieces if these are meant, or ()."""
         entity = self.entities[number]
         if entity.name is None:
             return ()

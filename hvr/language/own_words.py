@@ -111,7 +111,7 @@ class OwnWords:
         self._tried = 0
 
     def goal(self, text: str) -> Goal | None:
-        """Return the goal of a paraphrase; None for other texts or too many possible splits."""
+        """Return the goal of a paraphrase, or None for other text or too many possible splits."""
         plain = re.sub(r"\s+", " ", text.strip().rstrip(".!").strip()).lower()
         if len(plain) > MAX_CHARACTERS or not self._may_be(plain):
             return None
@@ -147,7 +147,7 @@ class OwnWords:
 
     @cached_property
     def _templates(self) -> tuple[tuple[str, bool, str], ...]:
-        """(predicate, positive, template): the clauses that affirm or deny each predicate."""
+        """Clauses that affirm or deny predicates, as (predicate, positive, template) triples."""
         words = wording_of(self.taxonomy.ontology).predicates
         return tuple(
             (name, positive, template.text.lower())
@@ -630,7 +630,7 @@ class OwnWords:
 
 
 def effects_of(domain: Domain) -> frozenset[tuple[str, bool]]:
-    """Return (predicate, value) pairs: the values that actions or axioms can give predicates."""
+    """Return the values that actions or axioms can give predicates, as (predicate, value) pairs."""
     found = {(rule.predicate, True) for rule in domain.derived}
     waiting: list[tuple[Expression, bool]] = [(a.effect, True) for a in domain.actions.values()]
     while waiting:

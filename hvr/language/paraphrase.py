@@ -95,7 +95,7 @@ KEPT = {
 
 
 class _Speaker:
-    """Generates text from formulas, and keeps track of what has been mentioned."""
+    """Generates text from formulas, and records which objects it has mentioned."""
 
     def __init__(self, taxonomy: Taxonomy, inventory: Inventory) -> None:
         self._taxonomy = taxonomy
@@ -391,7 +391,7 @@ class _Speaker:
 
 
 def one_of(part: Expression) -> tuple[str, tuple[str, ...]] | None:
-    """Return the variable and objects of a formula that only lists alternatives, else None."""
+    """Return (variable, objects) if a formula only lists alternatives for a variable, else None."""
     options = part.operands if isinstance(part, Or) else (part,)
     if not options or not all(isinstance(o, Equal) for o in options):
         return None

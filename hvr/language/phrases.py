@@ -38,7 +38,7 @@ class PhraseSpan(Value):
 
 
 class PhraseReader:
-    """Finds the noun phrases of a text."""
+    """Finds the noun phrases in a text."""
 
     def __init__(self, reader: Reader, inventory: Inventory) -> None:
         self.reader = reader
@@ -60,7 +60,7 @@ class PhraseReader:
         return Cursor(text, spelt.tokens, self.reader.lexicon)
 
     def spans(self, text: str) -> tuple[tuple[str, ...], list[PhraseSpan]]:
-        """Return the words of a text and its noun phrases, except those that cannot be read."""
+        """Return the words of the text and its noun phrases, except those that cannot be read."""
         if not text.strip():
             return (), []
         cursor = self.cursor(text)
@@ -109,7 +109,7 @@ class PhraseReader:
 
 
 def coordinated(tokens: Sequence[str], spans: Sequence[PhraseSpan]) -> list[PhraseSpan]:
-    """Join phrases with 'and' or 'or' between them: 'the mug and the cup' is replaced as one."""
+    """Merge phrases joined by 'and' or 'or', so that 'the mug and the cup' is replaced as one."""
     joined: list[PhraseSpan] = []
     for span in spans:
         last = joined[-1] if joined else None

@@ -108,7 +108,7 @@ class Pronouns:
         return single[1::-1] if len(single) > 1 else []
 
     def rest(self, thing: NounPhrase, requires: str | None) -> int:
-        """Return the entity of the verb's remaining objects: 'one in the sink and the other …'."""
+        """Return the entity of the remaining objects: 'put one in the sink and the other …'."""
         draft = self.draft
         named = [
             n
@@ -168,7 +168,7 @@ class ReferentReading(Value):
         wanted: Whether adjectives request states instead of selecting objects.
         requires: Affordance that the referent of 'it' must have.
         condition: Condition that the verb achieves: 'open the closed fridge'.
-        moved: Whether the verb moves the things.
+        moved: Whether the verb moves the objects.
     """
 
     dishes: bool = False
@@ -221,7 +221,7 @@ class Referents:
         return any(whole is not None and self.taxonomy.label(whole) == name for whole in wholes)
 
     def control(self, number: int, needed: str | None) -> None:
-        """Replace a thing without an affordance by its controls: the tap in 'turn on the sink'."""
+        """Replace an object that lacks an affordance by its controls: 'turn on the sink'."""
         entity, roles = self.draft.entities[number], self.taxonomy.roles
         if needed is None or any(self.taxonomy.is_a(c, needed) for c in entity.classes):
             return
@@ -386,7 +386,7 @@ class Referents:
         return tuple(n for n, e in enumerate(self.draft.entities) if kinds & set(e.classes))
 
     def _remaining(self, classes: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Return the classes of 'the rest of the bread', and the earlier entities to exclude."""
+        """Return the classes of 'the rest of the bread', and the earlier entities to leave out."""
         pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c)))
         if not (before := self._alike(classes)) and (cut := self._alike(pieces)):
             return pieces, cut
@@ -595,9 +595,10 @@ class Referents:
             draft.place([inner], vessel, word)
 
     def _is_ingredient(self, inner: int, vessel: int) -> bool:
-        """Return whether a dish contains a thing anyway: 'with tomato' in a salad; if so, drop it.
+        """Return whether a dish already includes an added object, such as tomato in a salad.
 
-        Another thing added to a dish becomes its pieces if it has any.
+        If it does, the object is dropped. An object that the dish lacks is replaced by its pieces,
+        if it has any.
         """
         draft = self.draft
         entity = draft.entities[inner]

@@ -27,7 +27,7 @@ UNDER = frozenset({"under", "underneath", "below", "beneath"})
 
 
 def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: bool) -> NounGroup:
-    """Attach each 'next to …' in a group to a thing or to a place.
+    """Attach each 'next to …' in a group to an object or to a place.
 
     Args:
         frame: Frame of the verb; empty if there is no verb.
@@ -84,7 +84,7 @@ def _are(taxonomy: Taxonomy, adjunct: Adjunct, role: str) -> bool:
 
 
 def beside_named(groups: tuple[NounGroup, ...], taxonomy: Taxonomy) -> tuple[NounGroup, ...]:
-    """Resolve 'it' to the object before: 'put the mug on the desk and the pen next to it'.
+    """Resolve 'it' to the preceding object: 'put the mug on the desk and the pen next to it'.
 
     In 'put the pan on the stove and the egg in it', 'it' is the first object that can hold the egg.
     """
@@ -156,7 +156,8 @@ def narrowed(
     A condition that no object satisfies is ignored, with a note.
 
     Raises:
-        ImpossibleGoalError: The entity is a place given only by what is near it, and none fits.
+        ImpossibleGoalError: The entity is a place that is given only by nearby objects, and no
+            place matches.
     """
     notes = []
     for near in entity.near:
@@ -296,8 +297,8 @@ def nearest(
 ) -> tuple[str, ...]:
     """Return the candidates that 'near …' can mean, nearest first.
 
-    A receptacle is at distance 0 from its contents. For 'left of' and the like, all candidates
-    count if none is on this side.
+    A receptacle is at distance 0 from its contents. For relations such as 'left of', all candidates
+    count if none is on that side.
 
     Args:
         count: Number of objects meant; 0 for all within reach.

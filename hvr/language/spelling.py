@@ -175,7 +175,7 @@ def candidates(word: str, lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def beside(word: str, lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the known words that are one likely mistake from a word, likeliest first.
+    """Return the known words that differ from a word by one likely mistake, likeliest first.
 
     Unlike `candidates`, it also corrects ordinary English words.
     """
@@ -203,7 +203,7 @@ _PAST = {
 
 
 def base_verb(word: str, lexicon: Lexicon) -> str:
-    """Return the plain form of an inflected verb that the lexicon has; empty for other words."""
+    """Return the base form of an inflected verb in the lexicon; empty for any other word."""
     for base in (*bases(word), *filter(None, (_PAST.get(word),))):
         entries = lexicon.entries.get((base,), ())
         if base in lexicon.separable or any(isinstance(e, Verb) for e in entries):
@@ -216,7 +216,7 @@ def is_past(word: str) -> bool:
 
 
 def plain_verbs(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
-    """Write a verb after 'after you' or 'once you have' in its plain form."""
+    """Replace a verb after 'after you' or 'once you have' by its base form."""
     words = list(tokens)
     for at, word in enumerate(tokens[:-2]):
         if word in {"after", "once", "before"} and tokens[at + 1] == "you":
@@ -225,7 +225,7 @@ def plain_verbs(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def is_noise(word: str, lexicon: Lexicon) -> bool:
-    """Return whether a word is no English word and no misspelt one: 'brb', 'hihi'."""
+    """Return whether a word is neither an English word nor a misspelt one: 'brb', 'hihi'."""
     return not (_known(word, lexicon) or word in _ordinary_words() or candidates(word, lexicon))
 
 

@@ -22,7 +22,7 @@ from hvr.values import Value
 
 
 class QuestionAnswer(Value):
-    """The answer to a question, and the objects that it names, to which later turns can refer."""
+    """The answer to a question, and the objects in the answer, to which later turns can refer."""
 
     text: str
     things: tuple[str, ...] = ()

@@ -100,7 +100,7 @@ def wishes(
 ) -> tuple[tuple[Wish, ...], bool]:
     """Return the requests in a text, certain ones first, and whether the text denies a request.
 
-    A very long text, and one without words to leave out, gives no request.
+    A very long text gives no request, and neither does one without words to leave out.
 
     Args:
         reads: Returns whether a text is a request; by default, whether the grammar reads it.
@@ -243,7 +243,7 @@ class _Sentence:
         return bool(said) and not cursor.unread
 
     def may_ask(self, words: tuple[str, ...]) -> bool:
-        """Return whether words are a request, or contain a verb and a noun."""
+        """Return whether words form a request, or at least contain a verb and a noun."""
         cursor = Cursor(" ".join(words), words, self.lexicon)
         places = range(len(words))
         acts = any(cursor.kind(Verb, n) for n in places) and any(map(cursor.named, places))
@@ -286,7 +286,7 @@ class _Sentence:
         return None
 
     def _is_wanted(self, start: int, at: int) -> bool:
-        """Return whether someone wants what follows: 'she'd like', 'mrs miller needs'."""
+        """Return whether someone wants the words that follow: 'she'd like', 'mrs miller needs'."""
         cursor, word = self.cursor, self.cursor.word(at)
         would = cursor.word(at - 1) == "would" or cursor.word(at - 1).endswith("'d")
         if word not in {"wants", "needs", "requires"} | ({"like", "love"} if would else {"want"}):
@@ -395,7 +395,7 @@ class _Sentence:
         return opened is not None or not any(self._named(n) for n in range(start, end))
 
     def _named(self, at: int) -> bool:
-        """Return whether an object or a number of objects is named at a position."""
+        """Return whether an object, or a number of objects, is named at a position."""
         cursor = self.cursor
         if cursor.function("filler", "goal", "ensure", "courtesy", "light", at=at):
             return False
@@ -454,7 +454,7 @@ class _Sentence:
     # --- remarks --------------------------------------------------------------------------
 
     def _remark(self, start: int, end: int) -> _Part:
-        """Return a phrase without a request as a part, left out if it asks for nothing."""
+        """Return a phrase without a request as a part, left out if the phrase asks for nothing."""
         words = self.tokens[start:end]
         verdict = self._is_remark(start, end)
         if verdict is None:
@@ -491,7 +491,7 @@ class _Sentence:
         return self._is_statement(start, end)
 
     def _is_circumstance(self, start: int, end: int) -> bool:
-        """Return whether a phrase gives a reason, or an earlier time: 'after a long day'."""
+        """Return whether a phrase gives a reason or an earlier time, such as 'after a long day'."""
         words = self.cursor.tokens[start:end]
         known = any(map(self._named, range(start, end)))
         if self.cursor.function("stated", at=start):
@@ -634,7 +634,7 @@ class _Sentence:
         return past or words[0] in PEOPLE or not all(map(self.lexicon.lookup, words))
 
     def _covers_all(self) -> bool:
-        """Return whether the request is about all of some things, which a remark may restrict."""
+        """Return whether the request is about all objects of a kind; a remark may restrict it."""
         return any(
             self.cursor.function("everything", "rest", at=n)
             or ((det := self.cursor.function("det", at=n)) and det.entry.value == 0)

@@ -12,9 +12,9 @@ class Determiner(Value):
     Args:
         count: Number of objects; 0 for all, -1 for some, None if not given.
         each: Whether the word is 'each' or 'every', which refers to the objects one by one.
-        apart: Whether the word is 'different' or 'separate': one for each object.
+        apart: Whether the word is 'different' or 'separate', which asks for one per object.
         both: Whether the word is 'both', for two objects or two classes.
-        nth: Number of an ordinal such as 'the second'; 0 without one.
+        nth: Number of an ordinal such as 'the second'; 0 if there is none.
     """
 
     count: int | None = None
@@ -98,7 +98,7 @@ class Adjunct(Value):
 
 
 class Predication(Value):
-    """A statement about things: 'clean', 'on the table', 'washed and put away'.
+    """A statement about objects: 'clean', 'on the table', 'washed and put away'.
 
     Args:
         serve: Whether the word 'served' occurs.
@@ -120,7 +120,7 @@ class Predication(Value):
 
 
 class NounGroup(Value):
-    """Things that share adjuncts and a predicate: 'the plate and the cup on the table'."""
+    """Noun phrases that share adjuncts and a predicate: 'the plate and the cup on the table'."""
 
     things: tuple[NounPhrase, ...]
     adjuncts: tuple[Adjunct, ...] = ()

@@ -39,7 +39,7 @@ Literal = tuple[str, bool]
 
 @lru_cache(maxsize=1024)
 def literals(condition: str) -> frozenset[Literal]:
-    """Return the predicates of a condition, each with whether it must hold.
+    """Return the predicates of a condition, each paired with whether it must hold.
 
     Examples:
         >>> sorted(literals("(and (washed ?x) (not (dirty ?x)))"))
@@ -70,7 +70,7 @@ def negated(condition: str) -> str:
 
 
 def characteristic_literal(condition: str) -> str:
-    """Return the last positive literal of a conjunction, or the condition itself without one.
+    """Return the last positive literal of a conjunction, or the condition itself if there is none.
 
     Examples:
         >>> characteristic_literal("(and (washed ?x) (not (dirty ?x)))")
@@ -95,10 +95,9 @@ class Manner(Value):
         needs: Classes of which at least one object must be available.
         asked_by: Classes of means, such as microwaves, that imply the state if a request names
             them.
-        goes_into: Classes; the object must fit in or on at least one of them.
+        goes_into: Classes of which at least one must accept the object in or on it.
         why_not: Message if an object, {0}, does not fit; empty for the default message.
-        in_contents: Condition that a dish with liquid, in which objects are treated, then
-            satisfies.
+        in_contents: Condition that becomes true of a dish with liquid in which objects are treated.
     """
 
     achieves: str
@@ -145,7 +144,7 @@ class Methods:
         return tuple(c for m in self.means if m.achieves == achieved for c in m.needs)
 
     def used_with(self, classes: Iterable[str]) -> Manner | None:
-        """Return how objects are treated in dishes of some classes, or None."""
+        """Return the way in which objects are treated in dishes of some classes, or None."""
         known = self._listed_of("usedWith")
         names = (name for c in classes for name in sorted(known.get(c, ())))
         return next((self._by_name[name] for name in names if name in self._by_name), None)
@@ -219,8 +218,8 @@ class Methods:
     def entailed(self) -> tuple[tuple[str, str, str], ...]:
         """(predicate, entailed predicate, relation) triples.
 
-        The entailment applies to objects that the relation, if not '', links to a means of the
-        state.
+        If the relation is not '', the entailment applies only to objects that it links to a means
+        of the state.
         """
         where = dict(self._pairs("where"))
         relations = {p: self._predicate(name) for p, name in where.items()}
@@ -228,7 +227,7 @@ class Methods:
 
     @cached_property
     def contents(self) -> tuple[tuple[str, str], ...]:
-        """(predicate of an object, predicate of the vessel that contains it) pairs."""
+        """Pairs (predicate of an object, resulting predicate of the vessel that contains it)."""
         return tuple(self._of_states("ofContents"))
 
     def of_contents(self, condition: str) -> str:
@@ -350,7 +349,7 @@ class Taxonomy:
         )
 
     def with_controls(self, classes: set[str]) -> set[str]:
-        """Add the classes that are the controls of these classes, or are controlled by them."""
+        """Return the classes with all classes that control them or are controlled by them."""
         ontology, more = self.ontology, set(classes)
         for prop in self.roles.players(SWITCHES):
             ends = set(filter(None, (ontology.domain_of(prop), ontology.range_of(prop))))
@@ -455,7 +454,7 @@ class Taxonomy:
         return classes[0] if classes else None
 
     def slices(self, object_class: str) -> tuple[str, ...]:
-        """Return the classes of slices of the object types that a class includes."""
+        """Return the classes of slices that the object types below a class can be cut into."""
         parts = map(self.pieces, self.concrete(object_class))
         return tuple(part for part in parts if part and self.plays(part, SLICE))
 

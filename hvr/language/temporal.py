@@ -59,7 +59,8 @@ class TimedPart(Value):
 
     Args:
         kind: One of `EVERY`, `WHILE`, `UNTIL` and `BEFORE`.
-        forbids: Whether the clause is a prohibition; its text then lacks the words 'do not'.
+        forbids: Whether the clause is a prohibition, in which case its text lacks the words 'do
+            not'.
         keeps: Whether the clause asks to preserve a state instead of reaching it.
     """
 
@@ -74,8 +75,8 @@ class TimedCondition(Value):
     """A condition on states, as PDDL text.
 
     Args:
-        things: The objects that it mentions, for pronouns.
-        each: (object, condition) pairs if one object suffices: 'a cabinet is open'.
+        things: The objects that it mentions, to which pronouns can refer.
+        each: (object, condition) pairs, of which one must hold: 'a cabinet is open'.
         wish: Words of a request to make it true; empty if that is impossible.
         lasts: Whether it is a state that lasts, rather than the result of an action.
     """
@@ -93,11 +94,11 @@ class TimedWords(Protocol):
     def tokens(self, request: str) -> tuple[str, ...]: ...
 
     def starts(self, tokens: Sequence[str]) -> bool:
-        """Return whether a clause begins with the first word."""
+        """Return whether a clause begins at the first word."""
         ...
 
     def standing_alone(self, condition: str, clause: str) -> str:
-        """Replace the pronoun of a condition by the thing that its clause names."""
+        """Replace the pronoun of a condition by the object that its clause names."""
         ...
 
     def state(self, text: str) -> TimedCondition:
@@ -105,7 +106,7 @@ class TimedWords(Protocol):
         ...
 
     def activity(self, text: str) -> TimedCondition:
-        """Read an activity of the robot as the state in which it takes place."""
+        """Return the state in which an activity of the robot takes place."""
         ...
 
     def kept(self, text: str) -> TimedCondition:
@@ -133,13 +134,12 @@ class TimedRequest(Value):
     """A request with conditions over time, after these have become constraints.
 
     Args:
-        parts: (words, condition) for each part that remains to be done; the condition is the PDDL
-            of the end of an 'until', and '' otherwise.
+        parts: (words, condition) for each part that remains to be done. For an 'until', the
+            condition is its end in PDDL; otherwise it is ''.
         first: Conditions to establish before anything else.
         lasting: Constraints that may be violated before `first` holds.
         constraints: Constraints that hold from the start.
-        due: Whether the condition of a 'whenever' holds at the start and its reaction is still to
-            do.
+        due: Whether the condition of a 'whenever' holds at the start, so that the reaction is due.
         held: A state that must hold until the end: 'switch it on while holding the book'.
     """
 

@@ -223,7 +223,7 @@ class Interpreter:
                 self.adjuncts.forget_means(number)
 
     def _switches_with(self, clause: Clause) -> bool:
-        """Return whether to switch a device on while holding the object of the previous clause."""
+        """Return whether to switch a device on while the previous clause's object is held."""
         # In 'pick up the book and turn on the lamp', the order is part of the request.
         running = self.taxonomy.roles.predicate(RUNNING)
         condition = clause.verb.condition if clause.verb else ""
@@ -533,7 +533,7 @@ class Interpreter:
     def _holding_dish(
         self, group: NounGroup, things: list[int], places: list[tuple[int, str]]
     ) -> list[int]:
-        """Return the dish that holds the things if 'it' means the dish, else the things."""
+        """Return the dish that holds the objects if 'it' means the dish, else the objects."""
         pronoun = len(group.things) == 1 and group.things[0].text == "it"
         vessels = {
             r.outer
@@ -578,7 +578,7 @@ class Interpreter:
         )
 
     def _set(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Interpret 'set': as making a dish in 'set the table', otherwise as 'put'."""
+        """Interpret 'set': 'set the table' makes a dish, and any other object is put somewhere."""
         things = group.things
         dish = next(
             (
@@ -650,7 +650,7 @@ class Interpreter:
         return things
 
     def _hold(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Pick an object up, or carry it with 'to' or 'into'; a dish is prepared first."""
+        """Pick up an object, or carry it 'to' or 'into' a place; a dish is prepared first."""
         if any(thing.dish and not thing.nouns for thing in group.things) or any(
             thing.of and thing.kind == "noun" for thing in group.things
         ):

@@ -31,7 +31,7 @@ _DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{3})$")
 
 @dataclass(frozen=True)
 class Price:
-    """Price of a model in US dollars per million tokens; `cached` equals `input` if it is None."""
+    """Price of a model in US dollars per million tokens; if `cached` is None, `input` applies."""
 
     input: float
     output: float
@@ -444,7 +444,7 @@ class _Asking:
 
 
 def abilities_of(model: Model, chosen: ConfiguredModel) -> dict[str, str]:
-    """Test a model, and return a line for each of `schema`, `tools`, `context` and `cost`.
+    """Test a model, and return one line each for `schema`, `tools`, `context` and `cost`.
 
     The test schema permits only an answer that contradicts the question, so the answer shows
     whether the server enforces schemas.

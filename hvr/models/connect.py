@@ -50,7 +50,7 @@ _FORMS = {
 
 
 def make_model(spec: str, options: ModelOptions | None = None) -> Model:
-    """Return the model of a spec, wrapped only in the guard that redacts secrets.
+    """Return the model that a spec names, wrapped only in the guard that redacts secrets.
 
     A replay is returned without the guard.
     """

@@ -375,7 +375,7 @@ class Meter(Layer):
             self.totals = self.totals.plus(outcome.usage)
 
     def spent(self, seconds: float | None = None) -> MeteredUse:
-        """Return the usage so far and the wall time; a total with an unknown part is None."""
+        """Return the usage and the wall time so far; a total is None if a part of it is unknown."""
         totals = self.totals + self._aside()
         return MeteredUse(
             calls=totals.calls,

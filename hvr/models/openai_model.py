@@ -140,7 +140,7 @@ def _form_arguments(schema: dict[str, Any], form: Form) -> dict[str, Any]:
 
 
 def _steps(dialect: Dialect, request: Request) -> Iterator[tuple[tuple[str, ...], Dialect]]:
-    """Yield words by which a server's message names a refused setting, and the dialect to try."""
+    """Yield (words, dialect): words by which a server refuses a setting, and the dialect to try."""
     # Each step removes or replaces a setting permanently, so repeated steps terminate.
     if request.tools:
         yield ("tool", "function"), replace(dialect, tools=False)

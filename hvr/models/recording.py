@@ -349,7 +349,7 @@ class EarlierTranscript:
         return totals(self._aside)
 
     def next(self, digest: str) -> tuple[Exchange, bool] | None:
-        """Return a prompt's recorded exchange and whether it is next in the transcript, or None.
+        """Return a prompt's recorded exchange and whether it comes next in the transcript, or None.
 
         If it is not next, the rest of the transcript is moved aside.
         """

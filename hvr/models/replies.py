@@ -46,7 +46,7 @@ def json_at(value: Any, *path: str | int) -> Any:
 
 
 def complaint_of(error: Any) -> Complaint:
-    """Return the message and codes of an error, which may be a text, an object or a list."""
+    """Return the message and codes of an error, which may be a string, an object or a list."""
     messages: list[str] = []
     codes: list[str] = []
     for part in _parts(error, _DEPTH):
@@ -135,7 +135,7 @@ def checked(answer: Answer, request: Request) -> Answer:
 
 
 def find_json(text: str, schema: Mapping[str, Any]) -> Any:
-    """Return the first value in a text that satisfies a schema, ignoring code fences and prose.
+    """Return the first JSON value in the text that satisfies a schema; skip code fences and prose.
 
     Raises:
         ValueError: No value satisfies the schema; the message says why the best candidate fails.

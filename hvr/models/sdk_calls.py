@@ -76,7 +76,7 @@ class SdkModel(Generic[_Settings]):
         """Return the HTTP response to a call, and the settings that the server accepted.
 
         `call` gets the settings and a time limit in seconds. `fallbacks` gives the settings to try
-        after a refusal, and must finally give none.
+        after a refusal, and must eventually give none.
         """
         end = time.monotonic() + self._options.within(seconds)
         settings = self.settings
@@ -136,7 +136,7 @@ def complaint_of_error(error: Any) -> Complaint:
 def refused_setting(error: Any) -> str:
     """Return the server's message, in lower case, if it rejected a setting.
 
-    The name of the parameter comes first, if known. Any other error gives an empty text.
+    The name of the parameter comes first, if known. Any other error gives an empty string.
     """
     status = getattr(error, "status_code", None)
     complaint = complaint_of_error(error)

@@ -136,7 +136,7 @@ class _Stratum:
     Attributes:
         known: Cached results, keyed by the facts (and numbers) that the rules read.
         ground: The ground rules, or None if there are too many.
-        joins: By predicate, the rules that read it, each with the index of the literal.
+        joins: For each predicate, the rules that read it, each with the index of the literal.
         opaque: The rules that mention the stratum inside a disjunction or quantifier.
     """
 

@@ -183,7 +183,7 @@ class PlanExecution:
             yield sign, ("+", length, slack), bound
 
     def uses(self, needs: list[Any], effects: list[Any]) -> Iterator[tuple[Any, str, Any]]:
-        """Yield (atom or term, access, amount) of an event's reads and changes.
+        """Yield the reads and changes of an event as (atom or term, access, amount).
 
         The access is "read", "add", "delete" or an operator of `CHANGES`, which has an amount.
         """
@@ -279,7 +279,7 @@ class PlanExecution:
 
 
 def parts(item: Any, when: str) -> list[Any]:
-    """Return the parts of an expanded condition or effect with the time `when`.
+    """Return the parts of an expanded condition or effect that have the time `when`.
 
     A part without a time is at start.
     """

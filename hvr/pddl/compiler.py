@@ -158,7 +158,7 @@ class Compiler:
         return conjunction(parts)
 
     def _known(self, formula: Expression, binding: Binding, positive: bool) -> Conjunction | None:
-        """Return a compiled literal or cached part; None for other formulas."""
+        """Return a compiled literal or cached part; None for any other formula."""
         if isinstance(formula, Not):
             formula, positive = formula.operand, not positive
         if isinstance(formula, _LITERALS):
@@ -244,7 +244,7 @@ class Compiler:
     def _parts(
         self, parts: Iterable[tuple[Expression, Binding, bool]], all_: bool
     ) -> Steps[Conjunction]:
-        """Compile a conjunction (if not `all_`, a disjunction), stopping once it is decided."""
+        """Compile a conjunction (a disjunction unless `all_`), stopping once it is decided."""
         decided = state.FALSE if all_ else state.TRUE
         compiled: list[Conjunction] = []
         for formula, binding, positive in parts:
@@ -391,7 +391,7 @@ class Compiler:
     def instances(
         self, variables: tuple[TypedName, ...], body: Expression, positive: bool, binding: Binding
     ) -> Iterator[dict[str, str]]:
-        """Yield the bindings under which `body` may be true (unless `positive`, false).
+        """Yield the bindings under which `body` may be true or, unless `positive`, may be false.
 
         Only the static part of the body is tested.
 

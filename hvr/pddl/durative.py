@@ -227,7 +227,7 @@ def _operator(
 
 
 def part_at(expression: Expression, when: str) -> Expression:
-    """Return the part of a durative action's condition or effect with the time `when`.
+    """Return the part of a durative action's condition or effect that has the time `when`.
 
     Effects whose condition has a part with another time are omitted: see `_spanning`.
     """

@@ -422,7 +422,7 @@ class ExpressionReader(ListReader):
         read: Callable[[Node, Scope], Steps[_T]],
         plain: Callable[[str, int, Scope], _T | None],
     ) -> Steps[tuple[_T, ...]]:
-        """Read the operands of a list with `plain`, or with `read` where `plain` returns None."""
+        """Read the operands of a list with `plain` or, where it returns None, with `read`."""
         parts = group.raw()
         next(parts)
         result: list[_T] = []

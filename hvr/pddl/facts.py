@@ -229,7 +229,7 @@ def match_row(atom: Atom, row: Row) -> dict[str, str] | None:
 
 
 def necessary_literals(formula: Expression, positive: bool = True) -> Iterator[Literal]:
-    """Yield literals, with their values, without which a formula cannot be true.
+    """Yield literals, paired with their values, without which a formula cannot be true.
 
     If `positive` is not set, yield the literals without which it cannot be false. Quantifiers and
     disjunctions (unless `positive`, conjunctions) are skipped.

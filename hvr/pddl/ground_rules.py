@@ -314,7 +314,7 @@ class GroundRules:
 
 
 class _Join:
-    """The order in which the other literals of a clause are matched once literal `skip` is.
+    """The order in which the other literals of a clause are matched after literal `skip`.
 
     The order depends only on which variables are bound and is computed once, while `bindings`
     searches for the best order on every call.

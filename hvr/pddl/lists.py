@@ -184,7 +184,7 @@ class ListReader:
         return read
 
     def plain_names(self, group: Group, types: Iterable[str]) -> dict[str, Types] | None:
-        """Read a keyword and a typed list; return the types by name, or None if not well-formed."""
+        """Return the types by name from a keyword and a typed list, or None if malformed."""
         text = group.text
         names = None if text is None else self._plain_list(text.split()[1:], types)
         if text is None or names is None or not RESERVED.isdisjoint(names):

@@ -79,7 +79,7 @@ class ActionSchema(Value):
 
 
 class DurativeActionSchema(Value):
-    """An action with a duration, whose parts are `Timed` under `And`, `Forall` and `When`.
+    """An action with a duration; its parts are `Timed` inside `And`, `Forall` and `When`.
 
     Attributes:
         duration: Constraints on `?duration`: an `And` of `Comparison`s, each possibly `Timed`.

@@ -382,8 +382,8 @@ class RayEngine:
     Args:
         address: Address of a cluster, `auto` or `ray://HOST:10001`. The default is RAY_ADDRESS,
             else a cluster on this machine, else a new cluster.
-        width: Maximum number of concurrent cells, by default twice the cluster's processors at the
-            start.
+        width: Maximum number of concurrent cells, by default twice the number of processors that
+            the cluster has at the start.
         start: Module-level function that each process calls first.
 
     Raises:

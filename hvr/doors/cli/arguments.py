@@ -176,7 +176,7 @@ def jobs(text: str) -> int:
 
 
 def columns() -> int:
-    """Return the width of help texts: `$COLUMNS` or the terminal's, from 60 to 100; else 80."""
+    """Return the width of help text: `$COLUMNS` or the terminal's width, within 60–100, else 80."""
     least, usual, most = _COLUMNS
     text = os.environ.get("COLUMNS", "")
     if text.isdecimal():
@@ -411,7 +411,7 @@ def refuse_model_options(args: argparse.Namespace, why: str) -> None:
     """Raise UsageError if model options other than `--llm` are given.
 
     Args:
-        why: Why no model is used; the end of the message.
+        why: Reason why no model is used, which ends the message.
     """
     given = next((name for name in given_model_options(args) if name != "spec"), None)
     if given is not None:
@@ -419,7 +419,7 @@ def refuse_model_options(args: argparse.Namespace, why: str) -> None:
 
 
 def given_model_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the model options of the command line by field, without `$HVR_LIBRARY`'s library."""
+    """Return the model options of the command line by field; `$HVR_LIBRARY` is not included."""
     given = {field: value for field, value in vars(args).items() if field in _OPTIONS}
     if str(given.get("library")) == str(os.environ.get(_LIBRARY) or None):
         given.pop("library", None)

@@ -53,7 +53,7 @@ def split_models(text: str) -> list[str]:
 
 
 def split_seeds(text: str) -> list[int]:
-    """Return the seeds 0 to 4 for `5`, or 0 and 7 for `0,7`; raise a UsageError for other texts."""
+    """Return the seeds 0 to 4 for `5`, or 0 and 7 for `0,7`; reject other text (UsageError)."""
     parts = split_list(text)
     if not parts or not all(re.fullmatch(r"\d{1,9}", part, re.ASCII) for part in parts):
         raise UsageError(f"--seeds must be a number such as 5, or a list such as 0,7, got {text!r}")

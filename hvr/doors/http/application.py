@@ -281,7 +281,7 @@ def _package(name: str) -> dict[str, Any]:
 
 
 def _result(state: dict[str, Any], *, editor: bool) -> dict[str, Any]:
-    """Return a job as planning-as-a-service answers it or, if `editor`, its editor adaptor."""
+    """Return a job in the format of planning-as-a-service, or of its editor adaptor if `editor`."""
     if state["state"] in ("queued", "running"):
         return {"status": "PENDING"}
     answer = state.get("answer") or {}

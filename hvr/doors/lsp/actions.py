@@ -79,7 +79,7 @@ def _copies(models: Models, files: Sequence[str], folder: Path) -> list[str]:
 
 
 async def run_hvr(arguments: Sequence[str], folder: str, seconds: float = _SECONDS) -> Done:
-    """Run an hvr command in a folder; after `seconds`, it is stopped with code 4."""
+    """Run an hvr command in a folder; a command that exceeds `seconds` is stopped with code 4."""
     process = await asyncio.create_subprocess_exec(
         *supervised([sys.executable, "-m", "hvr", *arguments], memory=_MEMORY),
         cwd=folder,
@@ -321,7 +321,7 @@ _BLANKS = re.compile(r"[ \t]+")
 
 
 def formatted(text: str, *, indent: int = _INDENT) -> str:
-    """Return a text in which each line is indented by `indent` blanks per level of nesting.
+    """Return the text with each line indented by `indent` blanks per level of nesting.
 
     Only blanks and blank lines change, so words and comments keep their order. Formatting twice
     has no further effect.

@@ -22,12 +22,12 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def split_lines(text: str) -> list[str]:
-    """Split a text into lines at any of the three line ends that the protocol allows."""
+    """Split text at any of the three line endings that the protocol allows."""
     return _LINE_END.split(text)
 
 
 def units(text: str, encoding: str) -> int:
-    """Return the length of a text in code units of `utf-8`, `utf-16` or `utf-32`."""
+    """Return the length of a string in code units of `utf-8`, `utf-16` or `utf-32`."""
     if encoding == "utf-32" or text.isascii():
         return len(text)
     width = 1 if encoding == "utf-8" else 2
@@ -49,7 +49,7 @@ def column(line: str, position: int, encoding: str) -> int:
 
 
 def offset(text: str, line: int, position: int, encoding: str) -> int:
-    """Return the index of a position in a text; positions after the last line mean its end."""
+    """Return the index of a position in the text; a position after the last line means the end."""
     start = 0
     for _ in range(line):
         end = _LINE_END.search(text, start)
@@ -64,7 +64,7 @@ def offset(text: str, line: int, position: int, encoding: str) -> int:
 def changed(
     text: str, start: tuple[int, int], end: tuple[int, int], new: str, encoding: str
 ) -> str:
-    """Return a text in which the range between two positions is replaced."""
+    """Return the text with the range between two positions replaced by `new`."""
     first, last = offset(text, *start, encoding), offset(text, *end, encoding)
     return text[:first] + new + text[max(first, last) :]
 

@@ -162,7 +162,7 @@ def _evidence(verdict: PlanVerdict) -> Iterator[Sequence[str]]:
 
 
 def outline(document: Mapping[str, Any]) -> str:
-    """Return a document as plain text, for browsers without JavaScript; a report as its tables."""
+    """Return a document as plain text, for browsers without JavaScript; a report becomes tables."""
     if document["kind"] == "run":
         story = document["story"]
         marks = {True: "ok", False: "!!"}

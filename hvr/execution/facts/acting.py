@@ -84,7 +84,7 @@ class BeliefRevision:
         return what in self._doubtful
 
     def note(self, alternative: Mapping[Atom, bool], *, doubtful: bool = False) -> None:
-        """Record the hidden facts that a step changed, with the opposite of each believed value.
+        """Record the hidden facts that a step changed, each with the value opposite to the belief.
 
         If the step is `doubtful`, no visible effect has confirmed it.
         """
@@ -200,7 +200,7 @@ class FactWorld(ExecutionWorld):
         return self._wording
 
     def outcome(self) -> bool | None:
-        """Return whether the environment judged the run a success, or None without a verdict."""
+        """Return whether the environment judged the run a success; None if it did not judge it."""
         return None
 
     def plan(
@@ -295,7 +295,7 @@ class FactWorld(ExecutionWorld):
         return believed.task.state_with(atoms, numbers)
 
     def retract(self, action: GroundAction, state: State) -> tuple[Revision, State] | None:
-        """Return the hidden beliefs to retract after a refusal and the revised state, or None.
+        """Return the hidden beliefs to retract after a refusal, and the revised state, or None.
 
         Since a refusal may be a transient fault, the first one retracts only beliefs that no
         visible effect has confirmed. After the second one, the other candidates are kept in case no

@@ -47,11 +47,11 @@ class ClauseReader(Protocol):
     """Interface of a parser for the statements and imperatives of a request in one world."""
 
     def clauses(self, text: str) -> Formula | None:
-        """Parse statements joined by 'and'; return None for other texts."""
+        """Parse statements joined by 'and'; return None for any other text."""
         ...
 
     def orders(self, text: str) -> Formula | None:
-        """Parse imperatives joined by 'and'; return None for other texts."""
+        """Parse imperatives joined by 'and'; return None for any other text."""
         ...
 
     def object_of(self, text: str) -> str | None:
@@ -63,7 +63,7 @@ class ClauseReader(Protocol):
         ...
 
     def one_at_a_time(self, predicate: str) -> bool:
-        """Return whether an object has one value of a predicate at a time, such as one place."""
+        """Return whether an object can have only one value of a predicate at a time."""
         ...
 
 
@@ -277,7 +277,7 @@ _USE = re.compile(r"(?:use|touch|employ) (?P<thing>.+)")
 def without_prohibitions(
     text: str, verbs: Collection[str]
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Split a request into its orders, the actions that it forbids, and the things not to use.
+    """Split a request into its orders, the actions that it forbids, and the objects not to use.
 
     Args:
         verbs: Verbs with which orders begin.

@@ -426,7 +426,7 @@ _ONCE = {"once": 1, "twice": 2, "thrice": 3}
 
 
 class Repetition(Value):
-    """A number of repetitions or, with `total`, the total change of a number; 0 if not given."""
+    """A number of repetitions or, if `total`, the total change of a number; 0 if not stated."""
 
     times: int = 0
     total: bool = False

@@ -145,7 +145,7 @@ class FactOrders(FactClauses):
         return found
 
     def reads(self, text: str) -> bool:
-        """Return whether a text is a request."""
+        """Return whether the text is a request."""
         try:
             return bool(self.read(text, orders=True))
         except LanguageError:
@@ -325,7 +325,7 @@ class FactOrders(FactClauses):
     # --- the world's actions -------------------------------------------------------------
 
     def _without_amount(self, text: str) -> str:
-        """Drop 'with water' where the order changes the water anyway: 'fill the tun with water'."""
+        """Drop 'with water' from 'fill the tun with water' if actions change the water's amount."""
         head, _, last = text.rpartition(" with ")
         amount, _, name = last.partition(" ")
         if amount.isdecimal() and name:

@@ -424,7 +424,7 @@ class PosedRun:
         max_replans: int = MAX_REPLANS,
         listen: Callable[[Event], None] | None = None,
     ) -> WorldRun:
-        """Plan and act until the request is fulfilled, or impossible, or needs too many plans."""
+        """Plan and act until the request is met, proves impossible, or needs too many plans."""
         policy = FactPolicy(self.domain, CheapPlanner(seconds))
         return run_in_world(
             self.world, policy, *self.goals(), max_replans=max_replans, listen=listen

@@ -389,7 +389,7 @@ def run_in_world(
 
 
 def dependencies_of(domain: Domain, formula: Expression) -> frozenset[str]:
-    """Return the predicates and functions that a formula depends on, also through derived ones."""
+    """Return the predicates and functions on which a formula depends, directly or by derivation."""
     rules: dict[str, list[Expression]] = {}
     for rule in domain.derived:
         rules.setdefault(rule.predicate, []).append(rule.body)

@@ -71,7 +71,7 @@ def _stages(
 
 
 def goal_text(formula: Expression, words: WorldLexicon) -> str:
-    """Return a goal in words; parts without a wording are PDDL."""
+    """Return a goal in words; parts that have no wording stay in PDDL."""
     if counted := _count_text(formula, words):
         return counted
     match formula:
@@ -268,7 +268,7 @@ _OTHERWISE = re.compile(r"[,;.]? (?:otherwise|or else|else|if not),? ")
 def _decided(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon
 ) -> tuple[str, str] | None:
-    """Return the clause to carry out now that its condition is known, and a note; else None."""
+    """Return the clause to carry out and a note if its condition is decidable now, else None."""
     reader = FactOrders(domain, problem, words)
     facts = FactWords(reader, domain, problem)
     text = re.sub(r"\s+", " ", text.lower().strip().rstrip(".!"))

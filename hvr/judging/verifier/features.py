@@ -27,7 +27,7 @@ _WORD = re.compile(r"[A-Za-z0-9_.\-]+")
 
 class Encoder(Protocol):
     def encode(self, texts: Sequence[str], role: Literal["", "query", "passage"] = "") -> Floats:
-        """Return the vectors of texts, float32, shape (texts, dimension).
+        """Return one vector per text, as a float32 array of shape (texts, dimension).
 
         `role` is the role of the texts in a search, which some models distinguish.
         """
@@ -331,7 +331,7 @@ class PathCounts:
     def usual_between(self, source: str, target: str) -> Path:
         """Return the inner tools of the most frequent path of 3 or 4 tools between two tools.
 
-        They are empty unless this path is more frequent than a direct link.
+        The result is empty unless this path is more frequent than a direct link.
         """
         paths = self._ends.get((source, target), ())
         best = max(paths, key=lambda p: (self.counts[p], -len(p), p), default=())
@@ -402,7 +402,7 @@ class PlanArrays:
         return len(self.request)
 
     def rows(self, graphs: Ints) -> tuple[Ints, Ints]:
-        """Return the rows of some graphs in arrays of node labels (no Start) and edge labels."""
+        """Return the rows of graphs in the arrays of node labels (no Start) and of edge labels."""
         nodes, _, at = row_ranges(self.node_ptr, graphs)
         graph_of = np.searchsorted(self.node_ptr, nodes, side="right")
         return (nodes - graph_of)[at > 0], row_ranges(self.edge_ptr, graphs)[0]
@@ -417,7 +417,7 @@ def plan_arrays(
 ) -> PlanArrays:
     """Compute the features of plan graphs (section 3.3).
 
-    The path counts in `own` are those of each graph's own plan, to be subtracted from `counts`.
+    `own` contains the path counts of each graph's own plan, which are subtracted from `counts`.
     """
     embeddings.prepare(graphs)
     nodes = [n for g in graphs for n in g.nodes]

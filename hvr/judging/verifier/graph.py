@@ -191,7 +191,7 @@ def _pairs(sources: Sequence[int], targets: Sequence[int]) -> list[Edge]:
 
 @dataclass(frozen=True)
 class Span:
-    """A chain of steps without branches, by their keys, with the keys before and after it."""
+    """A chain of steps without branches: the steps' keys, and the keys before and after them."""
 
     keys: tuple[int, ...]
     before: tuple[int, ...]

@@ -72,13 +72,13 @@ class Verdict:
 
     @property
     def risky_nodes(self) -> tuple[int, ...]:
-        """Indexes of the steps whose risk reaches the threshold, riskiest first (V_edit)."""
+        """Indexes of the steps whose risk reaches the threshold (V_edit), riskiest first."""
         risky = [i for i, r in enumerate(self.node_risks) if r >= self.thresholds.node]
         return tuple(sorted(risky, key=lambda i: (-self.node_risks[i], i)))
 
     @property
     def risky_edges(self) -> tuple[int, ...]:
-        """Risky links as indexes into `graph.all_edges`, riskiest first (E_edit in GNNVerifier)."""
+        """Indexes in `graph.all_edges` of the risky links (the paper's E_edit), riskiest first."""
         risky = [i for i, r in enumerate(self.edge_risks) if r >= self.thresholds.edge]
         return tuple(sorted(risky, key=lambda i: (-self.edge_risks[i], i)))
 

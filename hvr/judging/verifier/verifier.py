@@ -169,7 +169,7 @@ class TrainedNetwork:
         sender: Ints,
         receivers: _Segments,
     ) -> Floats:
-        """Return the sums of the messages along links of one direction (equation 6)."""
+        """Return the sum of messages to each node along links of one direction (equation 6)."""
         # The result has the shape (nodes, hidden). φ's first layer is split as in
         # `studies.plan_network.network.Messages`.
         wide = self.config.hidden
@@ -356,7 +356,7 @@ _VERSION = 2
 
 
 def fingerprint(graphs: Iterable[PlanGraph]) -> str:
-    """Return 16 hex digits that identify a set of plans, in any order."""
+    """Return 16 hex digits that identify a set of plans, whatever the order of the plans."""
     lines = sorted(
         json.dumps([g.id, g.request, [(n.tool, n.text) for n in g.nodes], g.edges]) for g in graphs
     )
@@ -398,8 +398,8 @@ def write(
 ) -> None:
     """Atomically replace the checkpoint in a folder.
 
-    `values` is the content of its head, `verifier.json`, and `parts` that of the other files, by
-    name.
+    `values` is the content of its head, `verifier.json`; `parts` maps the names of the other files
+    to their contents.
     """
     head = {
         "kind": _KIND,
@@ -417,7 +417,7 @@ def write(
 
 
 def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
-    """Read a verifier from a folder that `save` wrote, with its encoder unless one is given."""
+    """Read a verifier from a folder that `save` wrote; by default with the encoder saved there."""
     return read_set(folder / VALUES, lambda: _load(folder, encoder))
 
 
@@ -477,7 +477,7 @@ def head_of(folder: Path) -> dict[str, Any]:
 
 
 def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any]:
-    """Read a JSON file of a checkpoint; errors call it `what`: `verifier` or `judge`."""
+    """Read a JSON file of a checkpoint, which errors call `what`: `verifier` or `judge`."""
     if not path.is_file():
         raise DataFileError(f"{path.parent} is not a {what} folder: {path.name} is missing")
     values = read_json(path, strict=False)

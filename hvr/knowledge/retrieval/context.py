@@ -69,13 +69,13 @@ def object_context(
 
 
 def class_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """Return one line per class of the objects that exist, without names of objects."""
+    """Return one line for each class of existing objects, without the objects' names."""
     members, kinds = _by_class(graph, names)
     return "\n".join(_class_line(c, members[c], kinds) for c in sorted(members))
 
 
 def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
-    """Return the classes of some objects, one line for all classes with the same uses."""
+    """Return the classes of some objects, with one line for all classes that have the same uses."""
     members, kinds = _by_class(graph, names)
     lines: dict[str, list[str]] = defaultdict(list)
     for cls in sorted(members):
@@ -277,7 +277,7 @@ def _absence(o: _Object, kinds: _Kinds) -> str:
 
 
 def _place(o: _Object, kinds: _Kinds, *, by_class: bool = False) -> str:
-    """Return the place of a portable object (its class if `by_class`), or "" for furniture."""
+    """Return the place of a portable object (only its class if `by_class`), or "" for furniture."""
     if kinds.terms["pickupable"] not in o.kinds:
         return ""
     if "^holding" in o.relations:

@@ -337,15 +337,15 @@ class TextVectors:
             self._store = _Store((folder or default_folder()) / f"vectors-{readable}-{mark}.sqlite")
 
     def encode(self, texts: Sequence[str], role: Role = "") -> Vectors:
-        """Return the vectors of some texts.
+        """Return the vectors of texts.
 
         Args:
             role: Role in a search. Models with "e5" in their name expect "query: " or "passage: "
                 before each text; other models ignore it.
 
         Returns:
-            Unit vectors: float32 of shape (len(texts), dimension), or (0, 0) without texts. With
-            `lexical-hash`, a text without words gets a row of zeros.
+            Unit vectors: float32 of shape (len(texts), dimension), or (0, 0) if there are no texts.
+            With `lexical-hash`, a text without words gets a row of zeros.
 
         Raises:
             MissingExtraError: The package of the encoder is not installed.
@@ -411,7 +411,7 @@ def _sentence_encoder(model: str) -> Callable[[Sequence[str]], Vectors]:
 
 
 class _Store:
-    """An SQLite file of vectors by digest of the text, created on first use."""
+    """An SQLite file that maps the digests of texts to vectors, created on first use."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

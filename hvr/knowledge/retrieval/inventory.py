@@ -106,7 +106,7 @@ class Inventory:
         )
 
     def without(self, names: Collection[str]) -> Inventory:
-        """Return the inventory without the named objects.
+        """Return the inventory with the named objects left out.
 
         Objects with contents stay, since the contents may be needed, but are marked as avoided.
         """
@@ -192,7 +192,7 @@ class Inventory:
         return roles_of(self.ontology)
 
     def joined(self, role: str) -> tuple[tuple[str, str], ...]:
-        """Return the sorted pairs of objects in the first relation with a role; () without one."""
+        """Return the sorted object pairs in the first relation with a role; () if none has it."""
         predicate = self.roles.predicate(role)
         return self.pairs(predicate) if predicate is not None else ()
 
@@ -290,7 +290,7 @@ problem harder to solve.
 
 @dataclass
 class ObjectSelection:
-    """A growing selection of objects, each with the reason for which it was selected first."""
+    """A growing selection of objects, each with the reason for selecting it."""
 
     inventory: Inventory
     reasons: dict[str, str] = field(default_factory=dict)

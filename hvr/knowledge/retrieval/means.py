@@ -35,17 +35,17 @@ from hvr.pddl.formulas import Atom
 
 @dataclass(frozen=True)
 class Supply:
-    """A means to a state or a liquid.
+    """A way to achieve a state or to provide a liquid: an object, and how it is used.
 
     Args:
-        achieves: PDDL predicate, or name of a liquid.
+        achieves: PDDL predicate of the state, or name of the liquid.
         needs: Class that must have an available object.
         reason: Why the object is selected, in words.
         goes_into: Classes of places on or in which objects are treated, the appliance first.
-        heats: Whether the object is an appliance that changes its contents.
+        heats: Whether the object is an appliance that changes the state of its contents.
         switched: Whether a separate control switches the object.
-        runs: Whether a liquid runs from the object into another object.
-        vessels: Classes of vessels in which the means treats a liquid, preferred classes first.
+        runs: Whether the liquid runs from the object into another object.
+        vessels: Classes of vessels in which a liquid can be treated, preferred classes first.
     """
 
     achieves: str
@@ -60,12 +60,12 @@ class Supply:
 
 @dataclass(frozen=True, eq=False)
 class Supplies:
-    """All means described by an ontology.
+    """All ways to achieve states and provide liquids that an ontology describes.
 
     Args:
-        by_achieved: Means by the state or liquid that they achieve.
-        heating: Means that use an appliance, ordered by `k:rank`.
-        ended: Means by the predicate that they make false.
+        by_achieved: Supplies by the state or liquid that they achieve.
+        heating: Supplies that use an appliance, ordered by `k:rank`.
+        ended: Supplies by the predicate that they make false.
         heated: Predicates that every appliance achieves.
         treated: The subset of `heated` that an appliance achieves only for suitable classes.
         of_contents: Predicates that a vessel gets when its contents are heated.

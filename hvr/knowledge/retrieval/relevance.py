@@ -32,7 +32,7 @@ from hvr.pddl.model import Problem
 def constrained_objects(
     constraint: Expression, inventory: Inventory, changing: Collection[str]
 ) -> Iterator[str]:
-    """Yield the objects that a constraint names or, by a quantifier, affects in the present state.
+    """Yield the objects that a constraint names, or affects now through a quantifier.
 
     These are the objects of the quantified types for which one of its atoms with a predicate in
     `changing` is true now. For a constraint on all doors ("never two open at once"), they are the
@@ -147,7 +147,7 @@ def with_others(
     inventory: Inventory,
     reason: str = "without it there is no plan",
 ) -> Relevant:
-    """Return a selection with more objects and their dependencies, added for a `reason`."""
+    """Return a selection extended by more objects and their dependencies, all with one `reason`."""
     chooser = _Chooser(inventory)
     for name, known in chosen.reasons.items():
         chooser.chosen.add(name, known)
@@ -306,7 +306,7 @@ def walk(formula: Expression, positive: bool) -> Iterator[tuple[str, Any]]:
 
 
 def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield (variable, objects) for each variable that is one of some objects."""
+    """Yield (variable, objects) for each variable that a formula restricts to some objects."""
     match formula:
         case Or(operands) if operands and all(isinstance(o, Equal) for o in operands):
             sides = [(o.left, o.right) for o in operands if isinstance(o, Equal)]
@@ -349,7 +349,7 @@ def allow_all_places(
 
 
 def forbid_objects(problem: Problem, names: Collection[str]) -> Problem:
-    """Forbid switching some objects and putting anything on or in them, but not taking objects."""
+    """Forbid switching some objects and putting anything on or in them, but not emptying them."""
     if not names:
         return problem
     kept = (
@@ -384,7 +384,7 @@ def forbid_untidy_places(problem: Problem, wanted: Expression, inventory: Invent
 
 
 def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:
-    """Return the pairs of classes for which the goal requires an object on or in another object."""
+    """Return (class, class) pairs: the goal requires an object of the first on or in the second."""
     classes: dict[str, set[str]] = {}
     pairs = []
     for kind, node in walk(wanted, True):

@@ -50,7 +50,7 @@ def default_threshold(embedder: Embedder) -> float:
 
 @dataclass(frozen=True)
 class SelectedObjects:
-    """The selected objects with the reason for each, and the names without a match in the scene."""
+    """The selected objects, each with the reason, and the names that match nothing in the scene."""
 
     reasons: dict[str, str] = field(hash=False)
     unmatched: tuple[str, ...] = ()
@@ -132,7 +132,7 @@ def kinds_mentioned(text: str, inventory: Inventory) -> tuple[tuple[str, frozens
 
 
 class Matcher:
-    """Matches names with objects and classes of a scene; compares unknown names by embedding."""
+    """Matches names to objects and classes of a scene; unknown names are compared by embedding."""
 
     def __init__(self, inventory: Inventory, embedder: Embedder, threshold: float) -> None:
         self._inventory = inventory
@@ -145,7 +145,7 @@ class Matcher:
         self._texts = {t: c for c in types for t in _texts(inventory.ontology, c)}
 
     def match(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-        """Return the objects, the classes and the reason for a match of a name; empty if none.
+        """Return the objects and the classes that a name means, and the reason; all empty if none.
 
         An exact name gives objects, and any other name gives classes. A known class without objects
         in the scene is not replaced by a similar class: without a toaster, no toaster can be used.
@@ -254,7 +254,7 @@ def _texts(ontology: Ontology, cls: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4)
 def _names(ontology: Ontology) -> Mapping[str, Sequence[str]]:
-    """Return the classes that each name in the ontology may mean; `_key` normalises names."""
+    """Return the classes that each name in the ontology may mean; `_key` normalises the names."""
     # Object types precede their superclasses, and labels precede class names: "table" is a
     # DiningTable before any Table, "sink" is a SinkBasin before the Sink around it.
     known: dict[str, list[str]] = {}
@@ -288,14 +288,14 @@ Additions = Iterator[tuple[str, str]]
 
 
 def expand(names: Iterable[str], inventory: Inventory) -> dict[str, str]:
-    """Return the objects on which some objects depend, with the reasons."""
+    """Return the objects on which some objects depend, each with the reason."""
     expander = _Expander(names, inventory)
     expander.run()
     return expander.added
 
 
 class _Expander:
-    """Applies rules until they add nothing. They terminate, because they only add scene objects."""
+    """Applies rules until they add nothing; they terminate because they only add scene objects."""
 
     def __init__(self, names: Iterable[str], inventory: Inventory) -> None:
         self.added: dict[str, str] = {}

@@ -210,7 +210,7 @@ class ReaderThresholds:
 
     Args:
         alone: Threshold if the grammar has no reading.
-        more: Threshold for adding how an object is treated to the grammar's reading.
+        more: Threshold for adding to the grammar's reading how an object is treated.
         instead: Threshold if the grammar's reading is impossible in the scene, since people call a
             mug a cup.
         near: Threshold for suggestions in error messages.
@@ -260,7 +260,7 @@ def agreed(
 
 
 def marked(goal: Goal, p: float, head: str) -> Goal:
-    """Return a goal that names the learnt reader as its reader and its probability in a note."""
+    """Return a goal with the learnt reader as its reader, and with a note of its probability."""
     note = f"read by the learnt reader, {100 * p:.0f} % sure"
     return goal.replace(notes=(note, *goal.notes), reader=f"learnt {head}")
 

@@ -157,7 +157,7 @@ class Mentions:
         self._longest = max(map(len, self._owners), default=0)
 
     def marks(self, numbers: Sequence[int]) -> Array:
-        """Return an array of shape (pieces, classes + 1): how strongly each piece names each class.
+        """Return how strongly each piece names each class, with shape (pieces, classes + 1).
 
         Longer labels take precedence, from left to right. If several classes have the same label,
         each gets an equal share. The last column is for pieces that name no class.
@@ -187,7 +187,7 @@ _BEGIN, _END = "<", ">"
 
 
 def grams(text: str) -> list[str]:
-    """Return the distinct words and bigrams of a sentence, with marks at both ends, sorted."""
+    """Return the distinct words and bigrams of a sentence, sorted; marks stand for its two ends."""
     words = _WORD.findall(text.lower())
     marked = [_BEGIN, *words, _END]
     return sorted({*words, *map(" ".join, pairwise(marked))})

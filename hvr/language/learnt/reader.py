@@ -81,7 +81,7 @@ class FrameScores:
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of a head's classes: their vectors, and the index of each class's first label."""
+    """The labels of a head's classes: their vectors, and the index of the first label per class."""
 
     vectors: Array
     starts: tuple[int, ...]
@@ -334,11 +334,12 @@ class Reading:
     """A reading of a request by the learnt reader.
 
     Args:
-        frame: The frame of the goal or, without a goal, one that was rejected.
+        frame: The frame of the goal or, if there is no goal, a rejected frame.
         goal: The goal in the scene; None if no likely frame is possible in the scene.
         p: Probability that the frame is right.
         refusal: Why a more likely frame was rejected; empty if none was.
-        whole: Whether the goal accounts for every content word, and every state in it is named.
+        whole: Whether the goal accounts for every content word, and the request names all its
+            states.
     """
 
     frame: Frame

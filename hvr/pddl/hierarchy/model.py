@@ -126,7 +126,7 @@ class TaskNetwork(Value):
 
     @cached_property
     def topological(self) -> Sequence[int]:
-        """The indexes of the subtasks by number of predecessors, with ties in file order.
+        """The indexes of the subtasks by number of predecessors; ties are in file order.
 
         This is a topological order unless the ordering has a cycle.
         """

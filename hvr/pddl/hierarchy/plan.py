@@ -320,7 +320,7 @@ class DecompositionTree:
 
     Attributes:
         parent: The first node that refers to each node, or -1.
-        missing: Undefined identifiers, with the node that refers to them.
+        missing: Undefined identifiers, each with the node that refers to it.
         first: The first action at or below each node, or the number of actions if the node has
             none.
         last: The last action at or below each node, or -1.

@@ -274,7 +274,7 @@ def proposal_text(proposed: ProposedCall) -> str:
 
 
 def approvals(*, writes: bool, destroys: bool, repeats: bool, silent: bool) -> Approvals:
-    """Return the approvals given by options; `destroys` includes `writes`; `silent` never asks."""
+    """Return the approvals given by options; `destroys` implies `writes`; `silent` never asks."""
     terminal = on_terminal() and not silent
     return Approvals(writes or destroys, destroys, repeats, terminal)
 

@@ -357,7 +357,7 @@ def _by_rules(opened: OpenedRequest, beside: Mapping[str, Any], tool: str = "") 
 
 
 def _opinion(opened: OpenedRequest, decisions: Path | None) -> TurnDecision | None:
-    """Return the decision of a learnt model about the next move; None without a useful model."""
+    """Return a learnt model's decision about the next move; None if no useful model is given."""
     named = opened.world.tools.get("decisions")
     path = opened.world.folder / named if decisions is None and named else decisions
     if path is None:

@@ -102,7 +102,7 @@ class ToolRunFolder:
 
 @contextmanager
 def keep_run(folder: Path | None, about: Mapping[str, Any]) -> Iterator[ToolRunFolder | None]:
-    """Record a run in a folder, even if it is aborted; without a folder, yield None."""
+    """Record a run in a folder, even if it is aborted; yield None if no folder is given."""
     if folder is None:
         yield None
         return
@@ -157,7 +157,7 @@ class RequestOutcome:
 
     Args:
         waiting: Calls that the user has not approved yet.
-        uncertain: Calls of which it is unknown whether they took effect.
+        uncertain: Calls that may or may not have taken effect.
     """
 
     run: ToolRun

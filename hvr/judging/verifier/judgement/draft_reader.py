@@ -233,10 +233,10 @@ class StepTexts:
 
     @property
     def counts(self) -> Floats:
-        """1, then six counts: of the numbers, names and other words in the steps.
+        """A constant 1, then six counts of the numbers, names and other words in the steps.
 
-        For each of the three kinds, the first count is of distinct words that the request lacks,
-        the second of those that it contains. Words of the tools are excluded.
+        Each of the three kinds has two counts: distinct words that the request lacks, then distinct
+        words that it contains. Words of the tools are excluded.
         """
         has = set(self.request)
         found = np.zeros(7, np.float32)
@@ -287,7 +287,7 @@ def _words(text: str) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class TextModel:
-    """The weights of step texts as evidence.
+    """Weights that make the texts of a draft's steps evidence for or against the draft.
 
     Args:
         weights: Weights of `StepTexts.counts` in the log-odds that a plan belongs to its request.

@@ -84,7 +84,7 @@ class PlannerErrors:
 
 
 def with_errors(rng: Random, expected: Expectation, tools: Tools, errors: PlannerErrors) -> Tools:
-    """Return a true plan with errors of a simulated planner, possibly none."""
+    """Return a true plan with the errors, possibly none, of a simulated planner."""
     if rng.random() < errors.other_request:
         order = np.argsort(-expected.likeness, kind="stable").tolist()
         near = rng.random() < 0.5
@@ -201,7 +201,7 @@ def fit_judge(
 ) -> Judge:
     """Fit a judge to true plans, except those without tools or with unknown tools.
 
-    With fewer than `MIN_PLANS` plans, the judge gives no verdicts.
+    If there are fewer than `MIN_PLANS` plans, the judge gives no verdicts.
     """
     usable = [p for p in plans if p.tools and all(map(embeddings.known, p.tools))]
     past = PastPlans(

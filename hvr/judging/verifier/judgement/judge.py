@@ -104,7 +104,7 @@ class Judge:
     Args:
         weights: Weights of the posterior's features; None if there are too few past plans.
         far: Similarity below which a request counts as unlike all past requests.
-        texts: Weights of step texts as evidence.
+        texts: Weights that make the texts of steps evidence.
     """
 
     past: PastPlans

@@ -156,7 +156,7 @@ def _features(expected: Expectation, draft: Tools, plan: Tools) -> tuple[float, 
 
 @dataclass(frozen=True)
 class Case:
-    """A draft's candidates (itself first) as features, and the index of the true plan."""
+    """The features of a draft's candidates, the draft first, and the index of the true plan."""
 
     features: Floats
     true: int

@@ -129,7 +129,7 @@ def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name)
 
 
 def kitchen_tools(graphs: Iterable[PlanGraph]) -> ToolGraph:
-    """Return the atomic actions as tools, with the links and types that occur in given graphs."""
+    """Return the atomic actions as tools, with the links and types that occur in the graphs."""
     actions = load_wording().actions
     takes: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}
     gives: dict[str, set[str]] = {name: set() for name in (*actions, FINISH)}
@@ -403,7 +403,7 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
 
 
 def _second_vote(score: float, found: EndCheck, plan: LinkedPlan, request: str) -> str:
-    """Return the reason why an accepted plan may not match the request; empty if it seems to."""
+    """Return why an accepted plan may not match the request after all; empty if it seems to."""
     # Leaving a named thing untouched is always an objection. Otherwise the reading decides only
     # where the network is uncertain, since hvr may misread a sentence.
     mentions = mentions_of(request)

@@ -79,8 +79,8 @@ class LinkedPlan:
     """An executable plan with its causal links.
 
     Args:
-        ends: Literals of the final state that steps produced, and positions of the objects in these
-            literals, each with its producer.
+        ends: Literals of the final state that steps produced, and the positions of the objects in
+            these literals, each with the step that produced it.
         types: PDDL type of each object in steps or ends; of all objects if there are no steps.
         start: Initial positions and states of the same objects.
     """
@@ -340,7 +340,7 @@ def _clause(fact: Fact, types: Mapping[str, str], name: Name) -> str:
 
 
 def lifted(fact: Fact, types: Mapping[str, str], name: Name = class_of) -> tuple[str, ...]:
-    """Return a fact's types, which combine its predicate with the class of each argument in turn.
+    """Return a fact's types, each of which combines its predicate with the class of an argument.
 
     For `(on mug-1 table-2)`, they are `on Mug` and `on . DiningTable`.
     """

@@ -60,13 +60,13 @@ State = tuple[str, bool]
 
 @dataclass(frozen=True)
 class NamedThing:
-    """A thing that a request names.
+    """An object, or a group of objects, that a request names.
 
     Args:
         classes: Ontology classes that the name may stand for.
-        count: Number of things; 0 means all, and -1 several.
-        optional: Whether the thing is implied rather than named, such as the mug for coffee.
-        role: Role that the preposition before the name gives it; empty if none.
+        count: Number of objects; 0 means all, -1 several.
+        optional: Whether the object is implied rather than named, such as the mug for coffee.
+        role: Role that the preposition before the name gives it; empty if there is none.
         states: States that verbs and adjectives require.
     """
 
@@ -118,7 +118,7 @@ def sources_of_liquids(ontology: Ontology) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=4)
 def loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
-    """Return, by word, the state that a single word means, and whether it may hold initially."""
+    """Return, by word, the state that a single word requests and whether it may hold initially."""
     return {
         word: ((FAMILIES[name], True), name not in PAST_EVENTS)
         for name, predicate in wording.predicates.items()
@@ -128,12 +128,12 @@ def loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
 
 
 def says_being(entries: tuple[Entry, ...]) -> bool:
-    """Return whether a word is a verb of being in one of its lexicon entries, as `stand` is."""
+    """Return whether a word can be a verb of being, as `stand` is."""
     return any(isinstance(e, FunctionWord) and e.role == "be" for e in entries)
 
 
 def named_by(entries: tuple[Entry, ...], count: int) -> NamedThing | None:
-    """Return the thing that a word names, given its entries and the number before it, or None."""
+    """Return the object that a word names, given its entries and the number before it, or None."""
     nouns = [e for e in entries if isinstance(e, Noun)]
     if not nouns:
         return None
@@ -392,7 +392,7 @@ class _Reader:
         )
 
     def _go_home(self) -> None:
-        """Read 'its place': the last subject, if it holds things, or the thing named next."""
+        """Read 'its place': the last subject if it can hold objects, else the object named next."""
         clause = self._clause
         if clause.subject and not clause.subject.named.role and self._holds(clause.subject.named):
             clause.subject.named = replace(clause.subject.named, role=IN)

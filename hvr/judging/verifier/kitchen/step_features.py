@@ -277,7 +277,7 @@ def is_named(object_class: str, mentions: RequestMentions) -> bool:
 
 
 def untouched(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThing, ...]:
-    """Return the named things that no step handles, not even through a similar thing."""
+    """Return the named objects that no step handles, neither themselves nor a similar object."""
     handled = PlanOutcome.of(plan).handled
     return tuple(
         t for t in named_things(mentions) if not any(best_match(t.classes, c) for c in handled)
