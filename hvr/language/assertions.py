@@ -285,6 +285,8 @@ class StatementReader:
         if contains:
             return self._containing(cursor, things, none=none, positive=positive, every=every)
         predicate = self._resolved(read_predicate(cursor))
+        if not predicate and (state := cursor.verb_state()) is not None:
+            predicate = Predication((state,))
         if not predicate:
             raise cursor.parse_error()
         limits = limits or _Limits()

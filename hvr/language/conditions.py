@@ -91,6 +91,15 @@ _NO = re.compile(
 """Conditions that repeat or deny the one before them: 'if so', 'if there is one', 'if not'."""
 
 
+_NOTHING = re.compile(
+    r"(?:then )?(?:please |just |simply )*(?:(?:leave|let) (?:it|them|that|everything|the \w+)"
+    r"(?: (?:alone|be|as it is|as they are|where it is|where they are|there|in there|inside))?|"
+    r"(?:do|change) nothing|nothing|do not do anything|don't (?:do anything|bother)|don't|do not|"
+    r"skip (?:it|that)|forget (?:about )?(?:it|that)|never mind)(?: else)?"
+)
+"""Branches that ask for nothing."""
+
+
 class Conditional(Value):
     """A condition with the parts of a request that depend on it.
 
@@ -163,6 +172,17 @@ def conditional_parts(request: str, words: ConditionWords) -> tuple[Part, ...] |
     parts = _Splitter(words).parts(words.tokens(request))
     found = [part for part in parts if isinstance(part, Conditional)]
     return parts if any(part.then or part.otherwise for part in found) else None
+
+
+def is_idle(clause: str) -> bool:
+    """Return whether a clause asks for nothing: 'leave it'."""
+    return _NOTHING.fullmatch(clause) is not None
+
+
+def words_of_parts(parts: Sequence[Part]) -> str:
+    """Return the words of all clauses of parts, without the conditions."""
+    texts = (p if isinstance(p, str) else words_of_parts((*p.then, *p.otherwise)) for p in parts)
+    return ". ".join(filter(None, texts))
 
 
 class _Splitter:

@@ -17,7 +17,7 @@ from hvr.errors import AmbiguousError, HvrError, ImpossibleGoalError, LackingErr
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.antecedents import Antecedent, Antecedents, mentions
 from hvr.language.assertions import only, read_statement
-from hvr.language.conditions import Conditional, Part, conditional_parts
+from hvr.language.conditions import Conditional, Part, conditional_parts, is_idle, words_of_parts
 from hvr.language.cursor import STOPS, Cursor
 from hvr.language.dialogue import DialogueMemory, Rewriter
 from hvr.language.goal_builder import Contingency, Goal, Stage
@@ -33,14 +33,6 @@ from hvr.values import Value
 
 _OWN = re.compile(r"if (.+?), then: (.+?); otherwise: (.+)", re.IGNORECASE)
 """hvr's paraphrase of a goal with two branches."""
-
-_NOTHING = re.compile(
-    r"(?:then )?(?:please |just |simply )*(?:(?:leave|let) (?:it|them|that|everything|the \w+)"
-    r"(?: (?:alone|be|as it is|as they are|where it is|where they are|there|in there|inside))?|"
-    r"(?:do|change) nothing|nothing|do not do anything|don't (?:do anything|bother)|don't|do not|"
-    r"skip (?:it|that)|forget (?:about )?(?:it|that)|never mind)(?: else)?"
-)
-"""Branches that ask for nothing."""
 
 _SOMETHING = re.compile(r"\b(?:any|some|no)thing\b")
 _REFERS = re.compile(r"\b(?:it|them|one|that)\b")
@@ -151,7 +143,7 @@ class _Conditions:
         for number, part in enumerate(parts):
             if isinstance(part, Conditional):
                 return self._decided(part, tuple(parts[number + 1 :]), said)
-            if not _is_idle(part):
+            if not is_idle(part):
                 said = self._and_clause(part, said)
         return self._read(said)
 
@@ -186,7 +178,7 @@ class _Conditions:
             after = part.then[0] if isinstance(part.then[0], str) else ""
             return self.goals((f"then {after}", *part.then[1:], *rest), said)
         note = f"{self._called(part, statement)}: {'yes' if truth else 'no'}"
-        note += f", so hvr leaves out {_flat(left)!r}" if left else ""
+        note += f", so hvr leaves out {words_of_parts(left)!r}" if left else ""
         said = said.replace(notes=(*said.notes, note))
         return self.goals((*chosen, *rest), self._in_branch(part, statement, truth, said))
 
@@ -201,7 +193,7 @@ class _Conditions:
         for truth in (True, False):
             chosen = part.otherwise if truth is part.denied else part.then
             branch = self._in_branch(part, statement, truth, said.replace(notes=()))
-            clauses = tuple(p for p in chosen if isinstance(p, Conditional) or not _is_idle(p))
+            clauses = tuple(p for p in chosen if isinstance(p, Conditional) or not is_idle(p))
             found = any(truth is (p.positive is not p.denied) for p in statement.parts)
             unknown = found and self._is_open(part, statement)
             goals.append(self._branch((*clauses, *rest), branch, unknown=unknown))
@@ -227,7 +219,7 @@ class _Conditions:
         Args:
             unknown: Whether the condition is about things that the robot has not seen yet.
         """
-        refers = unknown and _REFERS.search(_flat(parts))
+        refers = unknown and _REFERS.search(words_of_parts(parts))
         why = "what is there is not known yet" if refers else ""
         if not why:
             try:
@@ -238,7 +230,9 @@ class _Conditions:
                 if len(read) > 1:
                     raise AmbiguousError(tuple("; then ".join(g.paraphrase) for g in read))
                 return read[0]
-        return Goal((Stage("(and)"),), paraphrase=(f"{_flat(parts)!r} ({why})",), deferred=why)
+        return Goal(
+            (Stage("(and)"),), paraphrase=(f"{words_of_parts(parts)!r} ({why})",), deferred=why
+        )
 
     # --- clauses -------------------------------------------------------------------------
 
@@ -291,7 +285,7 @@ class _Conditions:
 
     def _statement(self, part: Conditional, said: _Said) -> tuple[Statement, Conditional, _Said]:
         """Read a condition, whose pronouns refer to the clauses around it."""
-        around = mentions(f"{part.scope}. {_flat(part.then)}", self.reader, self.inventory)
+        around = mentions(f"{part.scope}. {words_of_parts(part.then)}", self.reader, self.inventory)
         said_before = (*said.mentions, *said.near)
         before = (*around, *said_before) if part.trailing else (*said_before, *around)
         names = [mention.names for mention in before]
@@ -331,8 +325,8 @@ class _Conditions:
         other: tuple[Antecedent, ...] = ()
         model = ""
         if truth is part.denied or not part.then:
-            other = mentions(_flat(part.then), self.reader, self.inventory)
-            model = _flat(part.then[-1:])
+            other = mentions(words_of_parts(part.then), self.reader, self.inventory)
+            model = words_of_parts(part.then[-1:])
         things = tuple(self._found(statement)) if _SOMETHING.search(part.condition) else ()
         whole = (Antecedent(things, whole=True),) if things else ()
         return said.replace(near=(*whole, *found, *other), model=model)
@@ -370,7 +364,7 @@ class _Conditions:
         The result is None if the clause is not about each of several objects, or if hvr does not
         know of some whether the condition holds for them.
         """
-        clause = _flat(part.then)
+        clause = words_of_parts(part.then)
         if not (part.trailing and _PRONOUN.match(part.condition)):
             return None
         if not isinstance(statement, SceneStatement) or len(part.then) > 1:
@@ -389,16 +383,6 @@ class _Conditions:
             words = (*tokens[: span.start], " and ".join(chosen), *tokens[span.end :])
             return (" ".join(words),) if chosen else part.otherwise
         return None
-
-
-def _is_idle(clause: str) -> bool:
-    return _NOTHING.fullmatch(clause) is not None
-
-
-def _flat(parts: Sequence[Part]) -> str:
-    """Return the words of all clauses of parts."""
-    texts = (p if isinstance(p, str) else _flat((*p.then, *p.otherwise)) for p in parts)
-    return ". ".join(filter(None, texts))
 
 
 def _only_forbids(text: str, reader: Reader) -> bool:

@@ -340,6 +340,14 @@ class Cursor:
                 return Match(length, verb)
         return None
 
+    def verb_state(self) -> Adjective | None:
+        """Consume a verb that names its own result, if there is one: 'is open'."""
+        for length, verb in self.entries(Verb):
+            if verb.frame == "state" and verb.condition:
+                self.at += length
+                return Adjective(verb.word, verb.condition, False, verb.requires)
+        return None
+
     def object_left_out(self) -> bool:
         """Return whether the verb before the cursor has no object: 'wash it and put on a plate'."""
         if self.done or self.word() in PAUSES:
@@ -433,13 +441,7 @@ def predicate_starts(cursor: Cursor) -> bool:
 
 def gerund(cursor: Cursor) -> Adjective | None:
     """Read the gerund of a verb as an adjective ('needs washing'), or return None."""
-    if not cursor.word().endswith("ing"):
-        return None
-    for length, verb in cursor.entries(Verb):
-        if verb.frame == "state" and verb.condition:
-            cursor.at += length
-            return Adjective(verb.word, verb.condition, False, verb.requires)
-    return None
+    return cursor.verb_state() if cursor.word().endswith("ing") else None
 
 
 def predicate_goes_on(cursor: Cursor) -> bool:

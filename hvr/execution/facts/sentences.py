@@ -11,6 +11,7 @@ from math import comb
 
 from hvr.errors import AmbiguousError, HvrError, LanguageError
 from hvr.execution.deviations import literal_clause
+from hvr.execution.facts.conditions import decided
 from hvr.execution.facts.constraints import (
     FactWords,
     all_in_words,
@@ -230,13 +231,13 @@ def _problem_for(
         number = NUMBERS.get(limited["number"]) or int(limited["number"])
         limits = with_step_limit(posed.domain, posed.problem, number)
         return RequestedProblem(*limits, f"{posed.said}; in at most {number} steps", posed.notes)
-    if not verbs and (decided := _decided(text, domain, problem, words)) is not None:
-        rest, note = decided
+    if not verbs and (found := decided(text, domain, problem, words)) is not None:
+        rest, notes = found
         if not rest:
             empty = problem.replace(goal=And(()))
-            return RequestedProblem(domain, empty, "nothing is left to do", (note,))
+            return RequestedProblem(domain, empty, "nothing is left to do", notes)
         posed = problem_for(rest, domain, problem, words)
-        return replace(posed, notes=(note, *posed.notes))
+        return replace(posed, notes=(*notes, *posed.notes))
     if not verbs and (timed := _over_time(text, domain, problem, words)) is not None:
         return timed
     if not verbs and (restricted := _restricted(text, domain, problem, words)) is not None:
@@ -258,39 +259,6 @@ _LIMIT = re.compile(
     rf"(?P<number>\d{{1,3}}|{'|'.join(NUMBERS)}) "
     r"(?:steps?|moves?|actions?)(?: or (?:less|fewer))?(?P<after>.*)"
 )
-_IF = re.compile(
-    r"(?P<before>.*?)(?:^|[.;,] (?:and |but |then )?)(?P<word>if|unless|in case) (?P<rest>.+)"
-)
-_IF_LAST = re.compile(r"(?P<order>[^,.;]+?),? (?P<word>if|unless|in case) (?P<condition>.+)")
-_OTHERWISE = re.compile(r"[,;.]? (?:otherwise|or else|else|if not),? ")
-
-
-def _decided(
-    text: str, domain: Domain, problem: Problem, words: WorldLexicon
-) -> tuple[str, str] | None:
-    """Return the clause to carry out and a note if its condition is decidable now, else None."""
-    reader = FactOrders(domain, problem, words)
-    facts = FactWords(reader, domain, problem)
-    text = re.sub(r"\s+", " ", text.lower().strip().rstrip(".!"))
-    main, *otherwise = _OTHERWISE.split(text, maxsplit=1)
-    parts: list[tuple[str, str, str]] = []
-    if (last := _IF_LAST.fullmatch(main)) is not None:
-        parts.append(("", last["condition"], last["order"]))
-    if (first := _IF.fullmatch(main)) is not None:
-        for joint in re.finditer(r",? then |, | ", first["rest"]):
-            condition, order = first["rest"][: joint.start()], first["rest"][joint.end() :]
-            parts.append((first["before"], condition, order))
-    for before, condition, order in parts:
-        formula = reader.clauses(condition)
-        whole = facts.standing_alone(order, condition)
-        if formula is None or not reader.reads(whole):
-            continue
-        word = (last or first)["word"]  # type: ignore[index]
-        holds = facts.holds(str(formula))
-        done = whole if holds is (word != "unless") else "".join(otherwise)
-        note = f"{condition!r} {'holds' if holds else 'does not hold'} now"
-        return ". ".join(filter(None, (before, done))), note
-    return None
 
 
 def _restricted(

@@ -1,0 +1,187 @@
+"""Conditions in requests to PDDL worlds, decided in the initial state.
+
+'if ball1 is in the study, bring it to the hall, otherwise bring ball2'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice, product
+
+from hvr.errors import LanguageError
+from hvr.execution.facts.constraints import FactWords, own_words
+from hvr.execution.facts.orders import FactOrders
+from hvr.execution.facts.properties import all_of
+from hvr.language.conditions import Conditional, Part, conditional_parts, is_idle, words_of_parts
+from hvr.language.function_words import NUMBERS
+from hvr.pddl import Domain, Formula, Not, Or, Problem
+from hvr.pddl.task import holds_initially
+from hvr.worlds.facts.lexicon import WorldLexicon
+
+_SPELT = (
+    (r"\b(is|are|was|were|does|do|has|have)n't\b", r"\1 not"),
+    (r"\b(?:still|currently|already|yet|now)\b ?", ""),
+    (r"\b(?:has|have) been\b", "is"),
+    (r"\b(is|are) (?:both|all)\b", r"\1"),
+    (r"^(is|are) (.+?) ((?:not |in |at |on |inside ).+|\S+)$", r"\2 \1 \3"),
+    (r"\bthere (is|are) (.+?) ((?:in|at|on|inside) .+)", r"\2 \1 \3"),
+    (r"\bneither (?:of )?(.+?) nor (.+?) (is|are) (.+)", r"\1 \3 not \4 and \2 \3 not \4"),
+)
+"""Ways to state a fact, and their plain form."""
+
+_MORE = re.compile(r"\b(?P<word>more than|fewer than|less than) (?P<number>\w+) ")
+_PRONOUN = re.compile(r"\b(?P<one>it|this|that|her|him)\b|\b(?P<all>they|them|these|those|both)\b")
+_ONE_OF = re.compile(r"\b(?:one|any) of (?:them|these|those)\b")
+_THERE = re.compile(r"(?<=\w) (?:in |on )?there\b(?! (?:is|are)\b)")
+_PLACE = re.compile(r"\b(?:in|at|on|inside|to) (?:the )?[\w-]+(?![\w-])")
+_MOST = 200
+"""Maximum number of pairs of objects that are tried for 'it' and 'there'."""
+
+_EVERY = re.compile(r"\b(?:every|each|all|all the) (?P<noun>[\w-]+)")
+
+
+class FactConditions(FactWords):
+    """Reads conditions as formulas and decides them."""
+
+    def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
+        self.orders = FactOrders(domain, problem, words)
+        super().__init__(self.orders, domain, problem)
+        self._types = words.types
+
+    def starts(self, tokens: Sequence[str]) -> bool:
+        names = (
+            [o.name for o in self.problem.objects] if _PRONOUN.search(" ".join(tokens)) else [""]
+        )
+        said = (_PRONOUN.sub(name, " ".join(tokens)).split() for name in names)
+        return any(super(FactConditions, self).starts(words) for words in said)
+
+    def refusal(self, tokens: Sequence[str]) -> str:
+        text = " ".join(tokens)
+        names = [o.name for o in self.problem.objects]
+        things = names if _PRONOUN.search(text) else [""]
+        places = names if _THERE.search(text) else [""]
+        for thing, place in islice(product(things, places), _MOST):
+            if self.formula(_THERE.sub(f" at {place}", _PRONOUN.sub(thing, text))) is not None:
+                return ""
+        return "it is not a fact of this world"
+
+    def formula(self, text: str) -> Formula | None:
+        """Return the formula of a statement, or None for other texts."""
+        for said, plain in _SPELT:
+            text = re.sub(said, plain, text)
+        if (found := self._plain(text)) is not None:
+            return found
+        for joint in (" or ", " and ", ", "):
+            for match in re.finditer(joint, text):
+                parts = [self.formula(text[: match.start()]), self.formula(text[match.end() :])]
+                known = tuple(part for part in parts if part is not None)
+                if len(known) == len(parts):
+                    return Or(known) if joint == " or " else all_of(known)
+        return None
+
+    def _plain(self, text: str) -> Formula | None:
+        more = _MORE.search(text)
+        number = _number(more["number"]) if more is not None else None
+        if more is None or number is None:
+            return self.orders.clauses(text)
+        least = number + (more["word"] == "more than")
+        limit = self.orders.clauses(f"at least {least} {text[more.end() :]}")
+        if limit is None or more.start():
+            return None
+        return limit if more["word"] == "more than" else Not(limit)
+
+    # --- requests ------------------------------------------------------------------------
+
+    def decided(self, parts: Sequence[Part], about: str = "") -> Iterator[tuple[str, str]]:
+        """Yield the clauses to carry out, and notes on decisions: either is empty.
+
+        Args:
+            about: The words before, to which pronouns refer.
+        """
+        for part in parts:
+            if isinstance(part, str):
+                if not is_idle(part):
+                    yield self._about(part, about), ""
+                about = f"{part}. {about}"
+                continue
+            if (shared := self._shared_out(part)) is not None:
+                yield shared, ""
+                continue
+            order = words_of_parts(part.then)
+            condition = self._about(part.condition, f"{order}. {about}" if part.trailing else about)
+            formula = self.formula(condition)
+            if formula is None and about:
+                formula = self.formula(self._about(part.condition, order))
+            if formula is None:
+                raise LanguageError(f"hvr does not understand the condition {condition!r}")
+            holds = holds_initially(self.domain, self.problem, formula)
+            chosen, left = (part.then, part.otherwise)[:: -1 if holds is part.denied else 1]
+            note = f"{condition!r} {'holds' if holds else 'does not hold'} now"
+            note += f", so hvr leaves out {words_of_parts(left)!r}" if left else ""
+            yield "", note
+            yield from self.decided(chosen, f"{condition}. {words_of_parts(part.then)}. {about}")
+
+    def _about(self, text: str, about: str) -> str:
+        """Replace the pronouns of a text by what the words before it name."""
+        names = self._names(re.sub(r"[.?]", " ", about))
+        place = _PLACE.search(about)
+        nouns = [noun for nouns in self._types.values() for noun in nouns]
+        kind = next((n for n in nouns if re.search(rf"\b{n}s?\b", about)), "")
+        text = _ONE_OF.sub(f"a {kind}", text) if kind else text
+        if place is not None:
+            text = _THERE.sub(f" {place[0].replace('to ', 'at ', 1)}", text)
+        found = _PRONOUN.search(text)
+        if found is None or not names:
+            return text
+        meant = _PRONOUN.sub(lambda m: names[0] if m["one"] else " and ".join(names), text)
+        own = self._names(text[: found.start()])  # it may be what the text itself names
+        versions = (text, meant) if own else (meant, text)
+        return next((v for v in versions if self.formula(v) or self.orders.reads(v)), versions[0])
+
+    def _shared_out(self, part: Conditional) -> str | None:
+        """Apply a condition to each thing: 'move every ball there unless it is there'."""
+        order = words_of_parts(part.then)
+        every = _EVERY.search(order)
+        if every is None or not (part.trailing and _PRONOUN.match(part.condition)):
+            return None
+        kinds = [t for t, nouns in self._types.items() if every["noun"].removesuffix("s") in nouns]
+        objects = {o.name: o.types for o in (*self.domain.constants, *self.problem.objects)}
+        chosen = []
+        for name in sorted(self.domain.members(objects, tuple(kinds))) if kinds else ():
+            said = _PRONOUN.sub(name, part.condition, count=1)
+            formula = self.formula(self._about(said, order))
+            if formula is None:
+                return None
+            if holds_initially(self.domain, self.problem, formula) is not part.denied:
+                chosen.append(name)
+        if not chosen:
+            return words_of_parts(part.otherwise)
+        return f"{order[: every.start()]}{' and '.join(chosen)}{order[every.end() :]}"
+
+
+def decided(
+    text: str, domain: Domain, problem: Problem, words: WorldLexicon
+) -> tuple[str, tuple[str, ...]] | None:
+    """Return the request that remains now that its conditions are decided, and notes.
+
+    The result is None for a request without conditions.
+
+    Raises:
+        LanguageError: A condition was not understood.
+    """
+    if text.lstrip().startswith("("):
+        return None
+    conditions = FactConditions(domain, problem, words)
+    if own_words(text, conditions.orders.clauses) is not None:
+        return None
+    parts = conditional_parts(text.lower(), conditions)
+    if parts is None:
+        return None
+    found = list(conditions.decided(parts))
+    rest = ". ".join(clause for clause, _ in found if clause)
+    return rest, tuple(note for _, note in found if note)
+
+
+def _number(word: str) -> int | None:
+    return int(word) if word.isdecimal() else NUMBERS.get(word)
