@@ -137,7 +137,7 @@ class FactConditions(FactWords):
         meant = _PRONOUN.sub(lambda m: names[0] if m["one"] else " and ".join(names), text)
         own = self._names(text[: found.start()])  # it may be what the text itself names
         versions = (text, meant) if own else (meant, text)
-        return next((v for v in versions if self.formula(v) or self.orders.reads(v)), versions[0])
+        return next((v for v in versions if self.formula(v) or self.orders.reads(v)), meant)
 
     def _shared_out(self, part: Conditional) -> str | None:
         """Apply a condition to each thing: 'move every ball there unless it is there'."""
