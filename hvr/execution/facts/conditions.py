@@ -47,6 +47,7 @@ class FactConditions(FactWords):
     def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
         self.orders = FactOrders(domain, problem, words)
         super().__init__(self.orders, domain, problem)
+        self._words = words
         self._types = words.types
 
     def starts(self, tokens: Sequence[str]) -> bool:
@@ -87,6 +88,8 @@ class FactConditions(FactWords):
             return self.orders.clauses(text)
         least = number + (more["word"] == "more than")
         limit = self.orders.clauses(f"at least {least} {text[more.end() :]}")
+        if limit is None and self.orders.clauses(f"at least 1 {text[more.end() :]}") is not None:
+            limit = Or(())  # there are not as many
         if limit is None or more.start():
             return None
         return limit if more["word"] == "more than" else Not(limit)
@@ -137,7 +140,12 @@ class FactConditions(FactWords):
         meant = _PRONOUN.sub(lambda m: names[0] if m["one"] else " and ".join(names), text)
         own = self._names(text[: found.start()])  # it may be what the text itself names
         versions = (text, meant) if own else (meant, text)
-        return next((v for v in versions if self.formula(v) or self.orders.reads(v)), meant)
+        return next((v for v in versions if self._is_understood(v)), meant)
+
+    def _is_understood(self, text: str) -> bool:
+        # A reader remembers what it has read, so each text gets a new one.
+        orders = FactOrders(self.domain, self.problem, self._words)
+        return self.formula(text) is not None or orders.reads(text)
 
     def _shared_out(self, part: Conditional) -> str | None:
         """Apply a condition to each thing: 'move every ball there unless it is there'."""
