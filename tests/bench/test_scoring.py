@@ -16,7 +16,7 @@ from hvr.models.layers import MeteredUse
 from hvr.pddl import GroundAction, parse_plan
 from hvr.planning.plans import AABlock, MacroAction, Plan
 from hvr.policies.llm.record import BlockRecord, MacroCheck, PlanningRecord
-from hvr.runs.tasks import PaperTask, load_task, paper_task_ids
+from hvr.runs.tasks import PaperTask, load_task
 
 Blocks = Sequence[Sequence[GroundAction]]
 
@@ -36,7 +36,7 @@ def record(blocks: Blocks, *, ok: bool = True, hierarchical: bool = True) -> Pla
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", paper_task_ids())
+@pytest.mark.parametrize("name", ["T1", "T3", "T5bis", "T9", "T12"])
 def test_the_ground_truth_scores_full_marks(name: str) -> None:
     task = load_task(name)
     scores = score(record(task.ground_truth.blocks), task, execute=name in {"T1", "T3", "T12"})

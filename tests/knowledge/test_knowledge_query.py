@@ -355,7 +355,6 @@ def runs(process: int) -> bool:
     ("number", "codes", "whole_group"),
     [
         pytest.param(signal.SIGINT, {130}, True, id="Ctrl-C"),
-        pytest.param(signal.SIGINT, {130}, False, id="SIGINT"),
         pytest.param(
             signal.SIGTERM, {143, -15}, False, id="SIGTERM"
         ),  # a shell reports 143 for both

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hvr.errors import PlannerError, UsageError
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.planning.search import fast_downward
-from hvr.planning.search.fast_downward import solve
-from hvr.planning.search.ground import build
+from hvr.planning.search.fast_downward import search, solve, to_sas
+from hvr.planning.search.ground import build, plan_actions
 from hvr.planning.search.planners import FastDownward, UnifiedPlanning, make_planner
 from hvr.planning.search.unified import GroundProblem, installed_engines, solve_with, to_unified
 from hvr.validation import Outcome, Validator
@@ -239,3 +239,16 @@ def test_an_engine_that_cannot_treat_a_task_is_an_error() -> None:
 def test_unified_planning_is_not_asked_where_there_is_no_plan() -> None:
     result = solve_with(room("(warm loaf)"), "fast-downward", 30)
     assert (result.plan, result.optimal) == (None, True)
+
+
+def test_one_search_on_sas_text_finds_a_plan_or_proves_that_there_is_none() -> None:
+    task = room("(and (cut loaf) (free))")
+    problem = build(task)
+    plan = search(to_sas(problem), "astar(lmcut())", 600)
+    assert plan is not None and reaches_goal(task, tuple(plan_actions(problem, plan)))
+    lines = "begin_version 3 end_version begin_metric 1 end_metric 1 begin_variable v -1 2".split()
+    lines += ["Atom a()", "NegatedAtom a()", "end_variable", "0", "begin_state", "1", "end_state"]
+    lines += ["begin_goal", "1", "0 0", "end_goal", "0", "0", ""]
+    assert search("\n".join(lines), "astar(lmcut())", 600) is None
+    with pytest.raises(PlannerError, match=r"no plan was found in 0 s"):
+        search(to_sas(problem), "astar(lmcut())", 0)

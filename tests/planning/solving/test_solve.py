@@ -312,7 +312,7 @@ def test_a_planner_over_its_memory_is_named(hvr_: Hvr, files: tuple[Path, Path])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("planner", [None, "downward", "fast-downward"])
+@pytest.mark.parametrize("planner", ["downward", "fast-downward"])
 @pytest.mark.parametrize(
     ("goal", "solvable"),
     [
@@ -324,7 +324,7 @@ def test_a_planner_over_its_memory_is_named(hvr_: Hvr, files: tuple[Path, Path])
     ],
 )
 def test_quantifiers_over_a_type_without_objects_are_decided_as_the_validator_does(
-    tmp_path: Path, goal: str, solvable: bool, planner: str | None
+    tmp_path: Path, goal: str, solvable: bool, planner: str
 ) -> None:
     domain, problem = tmp_path / "d.pddl", tmp_path / "p.pddl"
     domain.write_text(
