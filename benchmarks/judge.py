@@ -60,7 +60,7 @@ class Result:
         ms: CPU time of the judge in milliseconds.
         unknown: Reason for an undecided verdict.
         said: Findings to print.
-        proven: Whether the repair is proven smallest.
+        proven: Whether the repair is proven minimal.
         dearer: Whether the repair inserts more steps than the label.
     """
 
@@ -141,7 +141,7 @@ def report(results: Sequence[Result]) -> float:
     print(f"after the fix: {len(good)} of {len(fixed)} valid and goal reached; "
           f"{short} no longer than before the damage; {sum(r.scored.better for r in results)} "
           "cheaper than the label")  # fmt: skip
-    print(f"proven smallest: {sum(r.proven for r in results)} of {len(results)}; more insertions "
+    print(f"proven minimal: {sum(r.proven for r in results)} of {len(results)}; more insertions "
           f"than the label: {sum(r.dearer for r in results)}")  # fmt: skip
     print("outcomes:", dict(Counter(r.outcome for r in results)))
     times = sorted(r.ms for r in results)

@@ -203,7 +203,7 @@ def test_a_tolerance_that_is_no_number_is_refused(name: str, value: object) -> N
 
 def test_models_of_another_type_are_refused() -> None:
     for call in (hvr.lint, hvr.solve):
-        with pytest.raises(hvr.HvrError, match="the domain must be a text or a path"):
+        with pytest.raises(hvr.HvrError, match="the domain must be a str or a path"):
             call(b"(define)", PROBLEM)  # type: ignore[arg-type]
 
 

@@ -64,8 +64,8 @@ class Registry:
             return
         if self._is_path(name):
             raise UsageError(
-                f"{place} names the {self.kind} {name!r}, which is not installed; hvr runs "
-                "such code only if you name it yourself, as an option or argument",
+                f"{place} names the {self.kind} {name!r}, which no installed package "
+                "provides; to run its code, pass the name yourself as an option or argument",
                 field=self.kind,
             )
 

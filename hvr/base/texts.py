@@ -461,7 +461,9 @@ def brief(value: object) -> str:
 
 def _check_range(text: str, value: float, least: float, most: float) -> None:
     if value < least:
-        limit = "must not be negative" if least == 0 else f"is too small: at least {least:.12g}"
+        limit = (
+            "must not be negative" if least == 0 else f"is too small: the minimum is {least:.12g}"
+        )
         raise ValueError(f"{brief(text)} {limit}")
     if value > most:
-        raise ValueError(f"{brief(text)} is too large: at most {most:.12g}")
+        raise ValueError(f"{brief(text)} is too large: the maximum is {most:.12g}")

@@ -561,7 +561,7 @@ def _errors(results: Sequence[CellResult]) -> Iterator[Part]:
     ]
     more = len(failed) - len(rows)
     note = f"and {more} more" if more else ""
-    caption = "Not included in the means above; a resumed bench retries them"
+    caption = "These cells are not included in the means above; resuming the bench retries them"
     yield section("Errors", data_table(caption, ("cell", "kind", "error"), rows, note))
 
 

@@ -155,7 +155,7 @@ class BenchFolder:
                 pass
         if lock is None:
             raise DataFileError(
-                f"{path}: another process is running this cell; wait for it, or stop it"
+                f"{path}: another process is running this cell; wait for it to end, or stop it"
             )
         try:
             yield
@@ -182,7 +182,9 @@ class BenchFolder:
         if not self.path.is_dir() or any(
             entry.name != _LOCK and entry.suffix != ".part" for entry in self.path.iterdir()
         ):
-            raise DataFileError(f"{self.path}: a bench needs a new or empty folder")
+            raise DataFileError(
+                f"{self.path}: the bench folder must be new or empty; choose another"
+            )
 
 
 def _may_go_on(result: CellResult, options: CellOptions) -> bool:

@@ -329,14 +329,14 @@ def price_lines(cells: Sequence[Cell], options: CellOptions) -> Iterator[str]:
         chosen = read_config(replace(options.model, spec=model))
         price = chosen.options.price(model.partition(":")[2])
         if is_simulation(model):
-            cost = "free: it is simulated"
+            cost = "free, because the model is simulated"
         elif loads_weights(model):
-            cost = "free: it runs on this machine"
+            cost = "free, because the model runs on this machine"
         elif price is None:
             cost = "price unknown: set it in [tool.hvr.llm.prices] of pyproject.toml"
         else:
             dollars = price.at_most(*tokens)
-            cost = f"about ${dollars:.2f}, at most ${_SPREAD * dollars:.2f} is usual"
+            cost = f"about ${dollars:.2f}, usually at most ${_SPREAD * dollars:.2f}"
         yield (
             f"{model}: {sum(plans.values())} plans, about {tokens[0]:,} tokens in and "
             f"{tokens[1]:,} out; {cost}"

@@ -52,7 +52,7 @@ def error_answer(error: Exception) -> schema.ErrorAnswer:
     place = diagnostic and diagnostic.location
     known = isinstance(error, PddlError | DataFileError)
     kind = type(error).__name__.removeprefix("_").replace("PddlText", "Pddl")
-    message = str(error) or "it does not fit into memory or nests too deeply"
+    message = str(error) or "the input does not fit into memory or nests too deeply"
     if not isinstance(error, HvrError | MemoryError | RecursionError):
         message = f"hvr failed: {message}"
     return schema.ErrorAnswer(

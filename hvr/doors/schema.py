@@ -33,7 +33,7 @@ MAX_STEPS = 10_000
 
 
 class ModelRequest(Value):
-    """A request about a domain and a problem, each given as a text or a file.
+    """A request about a domain and a problem, each given as PDDL text or as a file.
 
     Attributes:
         domain: PDDL or HDDL text of the domain; or use domain_file.

@@ -342,7 +342,7 @@ class Service:
                 values[part] = self.folder.read(file)
         if (size := sum(len(values.get(part, "")) for part in SOURCES)) > schema.MAX_TEXT:
             raise UsageError(
-                f"the texts of a request have at most {schema.MAX_TEXT} characters, got {size}"
+                f"the texts of a request may have at most {schema.MAX_TEXT} characters, got {size}"
             )
         return values
 

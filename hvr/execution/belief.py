@@ -322,7 +322,7 @@ def contradicted(
     The result is empty if no set does; if many do, only the first ones are returned.
 
     Args:
-        hidden: Returns whether a fact or number is only believed, not observed.
+        hidden: Returns whether a fact or numeric fluent is only believed, not observed.
     """
     search = _Search(state, hidden)
     task = state.task

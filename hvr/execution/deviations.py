@@ -490,7 +490,8 @@ class Explanation(Value):
                 return f"{first} is no longer in the hand{where}."
             case DeviationKind.OCCUPIED:
                 inside = [n for n in named[1:-1] if n != named[-1]]
-                by = f": {', '.join(inside[:3])} is there" if inside else ""
+                verb = "is" if len(inside) == 1 else "are"
+                by = f": {', '.join(inside[:3])} {verb} there" if inside else ""
                 return f"{first} has no room for {named[-1]}{by}."
             case DeviationKind.BLOCKED:
                 return f"{self.action} cannot reach {first}{message}."

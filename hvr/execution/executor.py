@@ -172,7 +172,7 @@ class Executor(Generic[Goal]):
             )
         )
         if not report.valid:
-            raise InvalidPlanError(f"the plan does not validate: {report.explain()}")
+            raise InvalidPlanError(f"the plan was rejected: {report.explain()}")
 
     def _reach(self, stage: Goal, *, final: bool) -> Finished:
         self.find(stage)

@@ -47,10 +47,11 @@ Steps = tuple[GroundAction, ...]
 
 
 class Impasse(Value):
-    """A point at which a plan cannot continue.
+    """A point at which hvr stops following a plan.
 
     Args:
-        action: The step that failed or is inapplicable, or None at the end of a plan.
+        action: The step that failed or is inapplicable; None if the goal is unmet at the end of
+            the plan, or if `why` is set.
         done: Whether the environment reported success, so that the step need not be repeated.
         why: Reason to prefer a new plan although nothing failed; empty after a failure.
     """
@@ -66,7 +67,7 @@ class Impasse(Value):
 
     @property
     def reason(self) -> str:
-        """Why the plan cannot continue, in sentences."""
+        """Why hvr stops following the plan, in sentences."""
         return self.why or " ".join(f.explanation for f in self.failures)
 
     def if_it_works(self, *first: GroundAction) -> Steps | None:
@@ -434,7 +435,12 @@ class ExecutionWorld(Protocol):
         raise ImpossibleGoalError(f"this world cannot open {place}")
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look for lost objects, or check `everything`; return the names of the objects found."""
+        """Look around for lost objects; return the names of those found.
+
+        Args:
+            everything: Look even if nothing is lost, and also return the objects that differ from
+                the belief.
+        """
         ...
 
     def notice(self, step: int, failures: Iterable[Deviation]) -> None:

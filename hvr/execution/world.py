@@ -506,7 +506,12 @@ class World:
         self.graph.notice(step, _notes(failures))
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look for lost objects, or check `everything`; return those found or unlike the belief."""
+        """Look around for lost objects; return those found.
+
+        Args:
+            everything: Look even if nothing is lost, and also return the objects that differ from
+                the belief.
+        """
         if not self.perception.lost and not everything:
             return ()
         things = self.perception.look_around(step)

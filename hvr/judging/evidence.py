@@ -161,7 +161,8 @@ class Evidence:
         if trace.marks[index] == trace.marks[index + 1]:
             return Cause.REPEATED, "it changes nothing: all its effects already hold"
         undone = {c.undone_by for c in changes}
-        made = " and ".join(c.text(trace.task) for c in changes[:_NAMED]) or "its effects"
+        few = [c.text(trace.task) for c in changes[:_NAMED]]
+        made, them = " and ".join(few) or "its effects", "it" if len(few) == 1 else "them"
         if not set(action.args) <= self._needed:
             other = next(name for name in action.args if name not in self._needed)
             return Cause.IRRELEVANT, f"no step that the goal needs involves {other}"
@@ -172,7 +173,10 @@ class Evidence:
         if None not in undone and changes and not undone & self.kept:
             number = max(later for later in undone if later is not None) + 1
             step = f"step {number} {trace.plan[number - 1]}"
-            return Cause.CANCELLED, f"{step} undoes {made}, and no needed step reads it in between"
+            return (
+                Cause.CANCELLED,
+                f"{step} undoes {made}, and no needed step in between reads {them}",
+            )
         same = [i for i in sorted(self.kept) if trace.plan[i] == action]
         if same:
             return Cause.REPEATED, f"step {same[0] + 1} does the same"
@@ -279,7 +283,7 @@ def _need(
     for change, readers in links:
         text = change.text(repaired.task)
         if readers[0] == len(places):
-            return f"without {it} the goal is not reached: it needs {text}"
+            return f"without {it} the goal, which needs {text}, is not reached"
         place = places[readers[0]]
         if place is not None:
             later = repaired.plan[readers[0]]

@@ -359,7 +359,7 @@ class PlanRepair:
     Args:
         steps: Steps of the repaired plan; None if no repair was found.
         least: Proven lower bound on the number of insertions in any repair.
-        smallest: Whether the repair is proven smallest: no other repair has fewer insertions, or
+        smallest: Whether the repair is proven minimal: no other repair has fewer insertions, or
             equally many insertions and fewer steps.
         hopeless: Whether it is proven that there is no repair.
     """

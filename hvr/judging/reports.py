@@ -82,7 +82,7 @@ def summary(verdict: PlanVerdict) -> str:
     parts += [f"{wrong} with wrong arguments"] * bool(wrong)
     end = ""
     if verdict.repaired is not None:
-        proof = ", proven smallest" if verdict.proven else ""
+        proof = ", proven minimal" if verdict.proven else ""
         if not verdict.proven and missing:
             proof = f", smallest found; every repair inserts at least {verdict.least}"
         left = len(verdict.repaired)

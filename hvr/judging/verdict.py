@@ -129,7 +129,7 @@ class PlanVerdict(JsonObject):
         critiques: Findings, in order of the steps.
         repaired: Plan after all repairs; None if no valid plan is known.
         valid: Whether the original plan is executable and reaches the goal; None if unknown.
-        proven: Whether the repair is proven smallest: no other repair has fewer insertions, or
+        proven: Whether the repair is proven minimal: no other repair has fewer insertions, or
             equally many insertions and fewer steps.
         unknown: Reason why the verdict is incomplete; empty if it is complete.
         least: Proven lower bound on the number of insertions in any repair.

@@ -192,4 +192,6 @@ def _committed(data: bytes) -> int:
 
 
 def _not_begun(folder: Path) -> StoreError:
-    return StoreError(f"{folder}: the graph is empty: the run ended before it observed the scene")
+    return StoreError(
+        f"{folder}: the graph is empty, because the run ended before it observed the scene"
+    )

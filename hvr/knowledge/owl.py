@@ -73,7 +73,8 @@ def check_consistency(
     program = shutil.which(java or "java")
     if program is None:
         return ConsistencyReport(
-            False, note=f"{java or 'java'} was not found: install a Java runtime to check"
+            False,
+            note=f"{java or 'java'} was not found: install a Java runtime to check the ontology",
         )
     owlready2 = _owlready2()
     loaded = load_owlready(ontology, facts)

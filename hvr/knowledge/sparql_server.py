@@ -171,8 +171,8 @@ class ServerAddress:
             raise UsageError(
                 f"{short(text)!r} is not the address of a SPARQL server: "
                 f"expected http://HOST:PORT/PATH, "
-                f"with {', '.join(f'{name}+' for name in LAYOUTS)} before it for paths other than "
-                "Oxigraph's",
+                f"after {', '.join(f'{name}+' for name in LAYOUTS if name != 'oxigraph')} if the "
+                "server is not Oxigraph",
                 field="store",
             )
         if parts.username or parts.password or parts.query or parts.fragment:

@@ -25,13 +25,13 @@ DEFAULT_WORLD = "kitchen"
 
 _SCENE_ENDING = ".json.gz"
 _KEYS: Mapping[str, tuple[Any, str]] = {
-    "name": (str, "a text"),
+    "name": (str, "a string"),
     "domain": (str, "the name of a file"),
     "ontology": (list, "a list of files"),
     "problems": (list, "a list of file names, in which * is a wildcard"),
     "prompts": (str, "the name of a folder"),
     "environment": (str, "module:function"),
-    "env_timeout": ((int, float), "a number of seconds"),
+    "env_timeout": ((int, float), "a positive number of seconds"),
     "environments": (list, "a list of names of environments for the scenes"),
     "scenes": (list, "a list of file names, in which * is a wildcard"),
     "first_scene": (str, "the name of a scene"),
@@ -242,7 +242,8 @@ class WorldFile:
             texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
             bad = isinstance(value, bool) or (isinstance(value, int | float) and not value > 0)
             if not isinstance(value, kind) or not value or not texts or bad:
-                raise self._wrong(f"{key} must be {words}", key)
+                empty = value in ("", [], {})
+                raise self._wrong(f"{key} must {'not be empty' if empty else f'be {words}'}", key)
 
     def _files(self, content: Mapping[str, Any], key: str) -> tuple[Path, ...]:
         files: list[Path] = []

@@ -283,7 +283,10 @@ class Adjuncts:
             raise LanguageError(f"nothing can be put {word} {label}: things can only be in it")
         entity = self.draft.entities[place]
         if word in {"on", "onto", "upon"} and holds_inside and not entity.somewhere:
-            self.draft.note(f"read '{word} the {entity.text}' as in it: things can only be in it")
+            self.draft.note(
+                f"read '{word} the {entity.text}' as 'in the {entity.text}': "
+                "things can only be in it"
+            )
 
     def goes_on(self, inner: int, outer: int) -> bool:
         """Return whether an entity is portable and may be put in or on another entity."""

@@ -373,8 +373,8 @@ class StatementReader:
         if thing.determiner.both and any(noun.plural for noun in thing.nouns):
             names = self.names((thing,))
             if len(names) < 2:
-                there = self.judge.called(names[0]) if names else "none"
-                raise LanguageError(f"both {thing.text}? There is only {there} here")
+                there = f"only {self.judge.called(names[0])}" if names else "none"
+                raise LanguageError(f"both {thing.text}? There is {there} here")
 
     def _can_be(self, name: str, predicate: Predication) -> bool:
         taxonomy, kind = self.judge.taxonomy, self.judge.inventory.classes[name]

@@ -239,10 +239,10 @@ class ClassChoice:
             self._restrict(number, *others)
             return others[1]
         if not present and (kinds := self._kinds_of(fitting)):
-            self.note(f"no {entity.text} here but {self._listed(kinds)}: counting as one")
+            self.note(f"no {entity.text} here: using {self._listed(kinds)}")
             return kinds
         if not present and (kinds := self._otherwise(fitting)):
-            self.note(f"no {entity.text} here but {self._listed(kinds)}")
+            self.note(f"no {entity.text} here: using {self._listed(kinds)}")
             return kinds
         if not present:
             text = entity.text
@@ -304,7 +304,7 @@ class ClassChoice:
         if sum(len(self.inventory.of(c)) for c in (object_class, *kinds)) < count:
             return ()
         for kind in kinds:
-            self.note(f"counting the {self.taxonomy.label(kind)}, too")
+            self.note(f"also counting the {self.taxonomy.label(kind)}")
         return kinds
 
     def _fitting(self, number: int) -> list[str]:

@@ -96,8 +96,8 @@ def _none(cursor: Cursor) -> Clause:
     places = tuple(a for a in (*group.adjuncts, *stated.adjuncts) if a.kind == "place")
     if bool(places) == bool(stated.predicate.adjectives):
         raise LanguageError(
-            f"hvr does not understand {cursor.text.strip()!r}: expected a place or a state "
-            "after 'nothing' or 'no'"
+            f"hvr does not understand {cursor.text.strip()!r}: expected either a place or a "
+            "state after 'nothing' or 'no'"
         )
     return Clause(None, (NounGroup(things, places[-1:], stated.predicate),), none=True)
 

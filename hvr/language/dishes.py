@@ -317,7 +317,7 @@ class Liquids:
         ):
             known_liquids = ", ".join(sorted(self.liquids)) or "nothing"
             raise LanguageError(
-                f"hvr can {verb.word} with {known_liquids} or food, not with {thing.text!r}"
+                f"hvr can {verb.word} things with {known_liquids} or food, not with {thing.text!r}"
             )
         self.referents.put_in(vessel, thing, "with")
 

@@ -46,13 +46,13 @@ def _in_place_of(choice: ObjectChoice, number: int, other: int) -> str:
     own, place = (parents.get(choice.pool(n)[0]) for n in (number, other))
     if place is None or own == place:
         raise ImpossibleGoalError(
-            f"the {choice.label(number)} and the {choice.label(other)} cannot change places: both "
-            f"are at {place or 'an unknown place'}"
+            f"the {choice.label(number)} and the {choice.label(other)} cannot change places: "
+            + (f"both are at {place}" if place else "it is not known where both are")
         )
     if place not in choice.inventory.of(choice.inventory.classes[place]) or not choice.fits(
         choice.classes[number][0], choice.inventory.classes[place]
     ):
-        raise ImpossibleGoalError(f"{choice.label(number)} cannot be put on or in {place}")
+        raise ImpossibleGoalError(f"the {choice.label(number)} cannot be put on or in {place}")
     return f"({choice.taxonomy.relation(choice.inventory.classes[place])} ?x {place})"
 
 

@@ -67,7 +67,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
         elif count is None:
             count = int(value)
     if count is not None and count > MOST:
-        raise LanguageError(f"{count} of them are too many: hvr reads numbers up to {MOST}")
+        raise LanguageError(f"{count} is too many: hvr reads numbers up to {MOST}")
     return Determiner(count, definite, other, each, apart, both, half, nth)
 
 

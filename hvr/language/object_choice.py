@@ -358,7 +358,7 @@ class ObjectChoice(ClassChoice):
         portion = min(PORTION, *(self._share(dish) for dish in dishes))
         if len(chosen) <= portion:
             return chosen
-        self.note(f"a dish takes {portion} of the {len(chosen)} pieces: {self.label(number)}")
+        self.note(f"a dish takes only {portion} of the {len(chosen)} pieces ({self.label(number)})")
         return chosen[:portion]
 
     def _share(self, dish: int) -> int:

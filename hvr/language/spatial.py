@@ -178,7 +178,7 @@ def narrowed(
         if not fitting:
             notes.append(f"nothing here is {near.word} {near.text!r}: ignored")
         elif len(fitting) < len(chosen):
-            notes.append(f"{near.word} {near.text!r} is here: {', '.join(fitting)}")
+            notes.append(f"found {near.word} {near.text!r}: {', '.join(fitting)}")
         chosen = fitting or chosen
     return chosen, notes
 

@@ -61,12 +61,12 @@ from hvr.values import Value
 
 
 class Wish(Value):
-    """A request without the words around it.
+    """A request stripped of the surrounding phrases.
 
     Args:
         tokens: The words of the request.
         asides: The phrases that were left out.
-        sure: Whether the request is certainly meant; if not, hvr asks the user.
+        sure: Whether the phrases left out certainly ask for nothing; if not, hvr asks the user.
     """
 
     tokens: tuple[str, ...]

@@ -323,7 +323,7 @@ class Taxonomy:
         """Return the condition on `?x` for the state with a role, or raise LanguageError."""
         predicate = self.roles.predicate(role)
         if predicate is None:
-            raise LanguageError(f"nothing can be {role} in this world")
+            raise LanguageError(f"this world has no predicate for {role!r}")
         return f"({predicate} ?x)"
 
     @cached_property

@@ -261,7 +261,11 @@ def _is_about(condition: Sequence[str]) -> bool:
 def _condition_first(
     right: tuple[str, ...], kind: str, words: TimedWords
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Split 'the fridge is open, close it, and wash the mug' into its parts, or raise HvrError."""
+    """Split 'the fridge is open, close it, and wash the mug' into condition, clause and rest.
+
+    Raises:
+        HvrError: No readable condition is followed by a clause.
+    """
     marks = [n for n, token in enumerate(right) if token in {",", "then"}]
     others = [n for n in range(1, len(right)) if n not in marks]
     refusal: HvrError | None = None

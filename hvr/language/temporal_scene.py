@@ -408,7 +408,10 @@ def _replaced(text: str, name: str, other: str) -> str:
 
 
 def _as_wish(text: str) -> str:
-    """Turn a statement into a request: 'the cup should be full'; return '' without 'is'."""
+    """Turn 'the cup is full' into 'the cup should be full'.
+
+    Return '' if no 'is' or 'are' follows a subject.
+    """
     words = text.split()
     at = next((n for n, word in enumerate(words) if word in {"is", "are"}), None)
     return " ".join((*words[:at], "should", "be", *words[at + 1 :])) if at else ""

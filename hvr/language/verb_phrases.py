@@ -423,7 +423,11 @@ class Interpreter:
         )
 
     def _done_by(self, verb: Verb, group: NounGroup, by: tuple[Adjunct, ...]) -> list[int]:
-        """Apply an instrument: 'examine the book by the light of the lamp'."""
+        """Require the state of an instrument, and return the objects of the verb.
+
+        For 'examine the book by the light of the lamp', the lamp must be on, and the result is the
+        book.
+        """
         rest = group.replace(adjuncts=tuple(a for a in group.adjuncts if a not in by))
         things = self._group(verb, rest, ())
         reading = ReferentReading(wanted=False, requires=verb.by_class)

@@ -154,7 +154,7 @@ class ModelOptions:
             )
         if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
             raise UsageError(
-                "the key contains characters that are not allowed in a key; was it copied "
+                "the API key contains characters that are not allowed in a key; was it copied "
                 "completely?"
             )
 
@@ -303,7 +303,7 @@ def read_config(
 def _ignored(file: str, setting: str, option: str) -> str:
     return (
         f"{file}: {setting} in [{SECTION}] is ignored: an untrusted project must not decide "
-        f"who gets the prompts; pass {option} or --trust-project"
+        f"who receives the prompts; pass {option} or --trust-project"
     )
 
 

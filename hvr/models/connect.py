@@ -61,7 +61,7 @@ def make_model(spec: str, options: ModelOptions | None = None) -> Model:
 
 
 def make_provider(spec: str, options: ModelOptions) -> Model:
-    """Return the model of a spec without any layers.
+    """Return the bare model that a spec names, without retries, caching or other layers.
 
     Args:
         spec: `openai:MODEL`, `responses:MODEL`, `anthropic:MODEL`, `gemini:MODEL`,

@@ -198,7 +198,7 @@ class GeminiModel:
         if error := json_at(body, "error"):
             raise self._failures.reported(complaint_of(error), usage=usage)
         if blocked := json_at(body, "promptFeedback", "blockReason"):
-            raise self._failures.filtered(f"prompt: {blocked}", usage)
+            raise self._failures.filtered(f"prompt blocked: {blocked}", usage)
         if not isinstance(candidate, Mapping):
             complaint = complaint_in(body)
             if complaint is not None:

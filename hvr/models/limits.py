@@ -261,10 +261,10 @@ def _refusal(name: str, limit: float, spent: float, load: Load) -> str:
     needed = getattr(load, name)
     units = {"calls": "call", "dollars": "US dollar", "tokens": "token"}
     unit = units.get(name, f"{name} token") + ("" if limit == 1 else "s")
-    raised = f"max_{name}" + (", or the setting calls-per-plan," if name == "calls" else "")
+    raised = f"max_{name}" + (" or the setting calls-per-plan" if name == "calls" else "")
     return (
         f"the budget of {limit:g} {unit} does not allow another request: {spent:.6g} used, "
-        f"up to {needed:.6g} needed; nothing was sent ({raised} allows more)"
+        f"up to {needed:.6g} needed; nothing was sent; to allow more, raise {raised}"
     )
 
 

@@ -287,7 +287,7 @@ class OpenAIModel(SdkModel[Dialect]):
         if reason := _filtered(
             json_at(body, "prompt_filter_results") or json_at(body, "prompt_annotations")
         ):
-            return self._failures.filtered(f"prompt: {reason}", usage)
+            return self._failures.filtered(f"prompt blocked: {reason}", usage)
         complaint = complaint_in(body)
         if complaint is not None:
             return self._failures.reported(complaint, headers=reply.headers, usage=usage)

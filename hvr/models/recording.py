@@ -164,7 +164,7 @@ def read(path: Path) -> tuple[Mapping[str, Any], tuple[Exchange, ...]]:
     lines = [_object(value, file, number) for number, value in read_log(file)]
     header = lines[0][1] if lines else {}
     if header.get("format") != FORMAT or not isinstance(header.get("model"), str):
-        raise DataFileError(f"{file}: not a transcript of a model: the first line must be a header")
+        raise DataFileError(f"{file} is not a transcript: its first line must be a header")
     if (version := header.get("version")) != VERSION:
         raise DataFileError(
             f"{file}: expected a transcript of version {VERSION}, found version {version!r}"
@@ -185,7 +185,7 @@ def _exchange(line: Mapping[str, Any], file: Path, number: int) -> Exchange:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise DataFileError(
-            f"{file}:{number}: not an exchange of a transcript ({reason})"
+            f"{file}:{number}: this line is not an exchange of a transcript ({reason})"
         ) from None
     return exchange
 

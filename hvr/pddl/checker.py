@@ -65,7 +65,7 @@ class PlanExecution:
         self.epsilon, self.tolerance = Fraction(options["epsilon"]), Fraction(options["tolerance"])
         constrained = (self.domain.constraints, problem.constraints) != (TRUE, TRUE)
         if self.domain.is_hybrid or constrained or self.epsilon < 0:
-            raise UnprovenError("cannot check continuous change, constraints or this epsilon")
+            raise UnprovenError("cannot check continuous change, constraints or a negative epsilon")
         self.types = {o.name: o.types for o in (*self.domain.constants, *problem.objects)}
         self.names = {*self.domain.predicates, *self.domain.functions}
         self.level = {rule.predicate: 0 for rule in self.domain.derived}
@@ -183,10 +183,7 @@ class PlanExecution:
             yield sign, ("+", length, slack), bound
 
     def uses(self, needs: list[Any], effects: list[Any]) -> Iterator[tuple[Any, str, Any]]:
-        """Yield the reads and changes of an event as (atom or term, access, amount).
-
-        The access is "read", "add", "delete" or an operator of `CHANGES`, which has an amount.
-        """
+        """Yield (key, access, amount); the access is read, add, delete or a key of `CHANGES`."""
         read, waiting = [*needs], [*effects]
         while waiting:
             match waiting.pop():
@@ -204,7 +201,7 @@ class PlanExecution:
         yield from ((key, "read", None) for key in self.mentioned(tuple(read), self.rules))
 
     def after(self, key: Any, uses: list[Any]) -> Any:
-        """Return the new value of an atom or number; within a step, add wins over delete."""
+        """Return the new value of a fluent; within a step, add wins over delete."""
         changes = [(sign, amount) for _, _, sign, amount in uses if sign != "read"]
         signs, value = {sign for sign, _ in changes}, key
         if signs <= {"add", "delete"}:

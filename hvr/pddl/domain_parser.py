@@ -93,7 +93,7 @@ def define(
     head = reader.head(header, f"({what} name)")
     if head.text != what:
         other = "problem" if what == "domain" else "domain"
-        hint = f"; this is a {other} where a {what} is needed" if head.text == other else ""
+        hint = f"; this is a {other}, but a {what} is needed" if head.text == other else ""
         reader.syntax(header, f"this does not name a {what}{hint}", f"({what} name)")
     if len(header.items) != 2:
         reader.syntax(header, f"the {what} needs one name", f"({what} name)")
@@ -386,7 +386,7 @@ class DomainParser(ListReader):
             reader.context = ":derived"
             shape = "(:derived (predicate ?variable …) formula)"
             if len(group.items) != 3:
-                reader.syntax(group, "a rule has a predicate and a formula", shape)
+                reader.syntax(group, "a rule needs a predicate and a formula", shape)
             head = reader.group(group.items[1], "(predicate ?variable …)")
             word = reader.name(reader.head(head, "(predicate ?variable …)"), "predicate")
             declared = domain.predicates.get(word.text)

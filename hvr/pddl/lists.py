@@ -262,7 +262,7 @@ class ListReader:
         else:
             head = self.head(node, "a type or (either type …)")
             if head.text != "either" or len(node.items) < 2:
-                self.syntax(head, "not a type", "a type or (either type …)")
+                self.syntax(head, "this is not a type", "a type or (either type …)")
             names = [self.name(n, "type") for n in node.items[1:]]
         for word in names:
             if known is not None and word.text not in known:

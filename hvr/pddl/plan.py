@@ -74,7 +74,7 @@ _HEADER = re.compile(r"\s*(?:sequentialplan|timetriggeredplan):")
 
 
 def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = False) -> PlanText:
-    """Read a plan in any common notation from a text, or from the file at a path.
+    """Read a plan in any common notation from text (`str`) or from a file (`Path`).
 
     A step is `(action object …)` or `action(object, …)`. It may have a number or time before it
     (`0:`, `1.`, `0.003:`) and a cost or duration after it (`[1]`). `;` begins a comment. A text

@@ -356,7 +356,7 @@ def parse_domain(
     lenient: bool = False,
     warnings: list[Diagnostic] | None = None,
 ) -> Domain:
-    """Parse a domain from a text, or from the file at a path.
+    """Parse a domain from PDDL text (`str`) or from a file (`Path`).
 
     Args:
         file: The file name to use in messages.

@@ -364,7 +364,8 @@ def decode(data: bytes, file: str) -> str:
             except UnicodeDecodeError as error:
                 location = Location(file, 1, 1)
                 message = (
-                    f"the byte order mark says {encoding}, but the text is not: {error.reason}"
+                    f"the byte order mark says {encoding}, but the text is not valid {encoding}: "
+                    f"{error.reason}"
                 )
                 raise PddlTextSyntaxError(Diagnostic(location, message)) from error
     try:

@@ -326,8 +326,9 @@ class Placing:
             ):
                 kinds = " or ".join(dict.fromkeys(inventory.classes[p].lower() for p in places))
                 others = ", and the others are no larger" if len(places) > len(refused) else ""
+                they = "it" if len(one.things) == 1 else "they"
                 raise ImpossibleGoalError(
-                    f"no {kinds} has room for {' or '.join(one.things)}: it did not fit in "
+                    f"no {kinds} has room for {' or '.join(one.things)}: {they} did not fit in "
                     f"{' and '.join(sorted(refused))}{others}"
                 )
 
@@ -529,6 +530,6 @@ def check_numbers(goal: Expression, inventory: Inventory) -> None:
         count = len(things - classes.keys())
         if count > most:
             raise ImpossibleGoalError(
-                f"{places[0]} holds at most {most} things, but {count} should be there: name "
-                "fewer, or another place for some of them"
+                f"{places[0]} holds at most {most} thing{'s' * (most != 1)}, but {count} should be "
+                "there: name fewer things, or another place for some of them"
             )

@@ -67,7 +67,7 @@ class _Check:
         if domain is None:
             return self.findings
         if not domain.actions:
-            what = "only durative actions: a world is acted in step by step, without time"
+            what = "only durative actions, but worlds execute actions step by step, without time"
             text = what if domain.durative_actions else "no action: nothing can be done in it"
             self._add(world.domain_file, text, "(domain")
         drawing = world.domain_file.parent / DRAWING_FILE

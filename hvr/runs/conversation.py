@@ -267,7 +267,9 @@ class Conversation:
                 refusal = refusal if isinstance(refusal, ImpossibleGoalError) else error
                 continue
             return self._carry_out(request)
-        raise refusal or LanguageError(f"say what to do, or ask a question: {text.strip()!r}")
+        raise refusal or LanguageError(
+            f"hvr does not understand {text.strip()!r}: say what to do, or ask a question"
+        )
 
     def _answer(self, text: str) -> ConversationReply:
         refusal: LanguageError | None = None

@@ -130,7 +130,7 @@ class RunRequest:
     """A request that was checked, with its options.
 
     Args:
-        task: The paper's task with this sentence, if any.
+        task: The task chosen by ID or file; None if the request was given as text.
         scene: Name of the scene, or path of a recorded scene.
         environment: Name of the environment that executes the plan.
         faults: Faults to inject; None for none.
@@ -295,7 +295,7 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
     """Check a request before anything is opened or written.
 
     Args:
-        task: ID of one of the paper's tasks, instead of a text. A recorded run needs neither.
+        task: ID or file of a task, instead of `text`. A recorded run needs neither.
 
     Raises:
         UsageError, DataFileError, SceneError: An argument is invalid.

@@ -231,8 +231,8 @@ def plan(
 
     Args:
         text: The request, such as "make coffee".
-        task: ID of one of the paper's tasks, such as "T2", instead of a text. Its sentence is the
-            request; its reference goal is not used.
+        task: ID of a task, such as "T2", or path of a task file, instead of `text`. Its sentence
+            is the request; its reference goal is not used.
         listen: Callback that receives events as they happen.
 
     Raises:
@@ -512,7 +512,11 @@ def _with_store(judgement: Judgement, run: RunComponents) -> Judgement:
 def with_reservations(
     judgement: Judgement, understanding: Understanding[Any], finished: Finished
 ) -> Judgement:
-    """Qualify a success: nothing was done, or parts were not observed, checked or understood."""
+    """Add reservations to a success.
+
+    A reservation says that nothing was done, or which parts were not observed, checked or
+    understood.
+    """
     if not judgement.reached:
         return judgement
     if finished.steps == 0:

@@ -235,7 +235,7 @@ def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:
     except KeyError as error:
         raise DataFileError(f"{path}: the entry {error.args[0]!r} is missing") from error
     except (TypeError, ValueError, AttributeError) as error:
-        raise DataFileError(f"{path}: invalid entry: {error}") from error
+        raise DataFileError(f"{path}: {error}") from error
     return task
 
 
@@ -258,7 +258,11 @@ def _check_names(values: Mapping[str, Any]) -> None:
     for name in values:
         if name not in _ENTRIES:
             near = difflib.get_close_matches(name, sorted(_ENTRIES), n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else f": {', '.join(sorted(_ENTRIES))}"
+            hint = (
+                f"; did you mean {near[0]!r}?"
+                if near
+                else f" (entries: {', '.join(sorted(_ENTRIES))})"
+            )
             raise ValueError(f"{name!r} is not an entry of a task{hint}")
 
 
@@ -295,7 +299,7 @@ def _check_formulas(task: PaperTask) -> None:
                 raise ValueError(f"{entry!r}: {error}") from error
 
 
-_KINDS: Mapping[type, str] = {str: "text", dict: "a table", bool: "true or false"}
+_KINDS: Mapping[type, str] = {str: "a string", dict: "a table", bool: "true or false"}
 _Kind = TypeVar("_Kind", str, dict[str, Any], bool)
 
 
@@ -309,7 +313,7 @@ def _entry(values: Mapping[str, Any], key: str, kind: type[_Kind]) -> _Kind:
 def _texts(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
     texts = values[key]
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"{key!r} must be a list of texts, got {texts!r}")
+        raise TypeError(f"{key!r} must be a list of strings, got {texts!r}")
     return tuple(texts)
 
 

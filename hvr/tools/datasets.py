@@ -121,7 +121,10 @@ def load_data(folder: Path) -> ToolData:
 
 
 def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
-    """Read a tool graph; without `graph_file`, the links are those that `read_tool_graph` returns.
+    """Read a tool graph.
+
+    Without `graph_file`, the links are those in the file of tools or, if its tools have schemas,
+    derived from these: each tool is linked to every other tool that takes one of its results.
 
     Raises:
         DataFileError: A file cannot be read, or has no valid tool.

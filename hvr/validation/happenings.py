@@ -332,7 +332,7 @@ def access(state: State, step: StepParts) -> Access:
 
 
 def interferences(task: Task, steps: list[Access]) -> Iterator[tuple[int, int, str]]:
-    """Yield each pair of interfering steps: their indexes, and the atom or number in dispute."""
+    """Yield each pair of interfering steps: their indexes, and the contested atom or fluent."""
     for (i, one), (j, two) in combinations(enumerate(steps), 2):
         # Two adds, two deletes or two increases commute.
         atoms = (

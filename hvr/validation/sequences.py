@@ -348,11 +348,10 @@ class SequenceRun:
             literals = ahead.unmet(formula, violation.binding, wanted=wanted)
         action = ahead.last_step
         after = "in the initial state" if at is None else f"after step {at} {action}"
-        why = f"{violation.why}: {violation.text}"
         self._failures.append(
             Failure(
                 FailureKind.CONSTRAINT,
-                f"A trajectory constraint is violated {after}: {why}.",
+                f"The trajectory constraint {violation.text} is violated {after}: {violation.why}.",
                 step=at,
                 action=action,
                 literals=literals,

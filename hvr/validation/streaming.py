@@ -300,7 +300,7 @@ class ResidentValidator:
     def _judge(self, request: Mapping[str, Any]) -> dict[str, Any]:
         surplus = sorted(request.keys() & {f"{part}_file" for part in _PARTS})
         if surplus and self._kind is TextsRequest:
-            raise UsageError(f"{surplus[0]!r} names a file, but this server accepts only texts")
+            raise UsageError(f"{surplus[0]!r} names a file, but this server accepts only PDDL text")
         asked = declared.decode(self._kind, request)
         domain, problem, plan = (_source(asked, part) for part in _PARTS)
         files = {str(source) for source in (domain, problem, plan) if isinstance(source, Path)}

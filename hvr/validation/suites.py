@@ -495,7 +495,9 @@ def problem_of(plan: _Place, problems: Sequence[_Place]) -> _Place | str:
             return f"it could be a plan for {_either(best)}"
     if not problems:
         return "no problem was found"
-    return "no problem has a matching name, and its folder does not contain exactly one problem"
+    return (
+        "no problem has a matching name, and the plan's folder does not contain exactly one problem"
+    )
 
 
 def problem_named_like(file: str, problems: Iterable[ClassifiedFile]) -> str | None:

@@ -199,7 +199,7 @@ class TemporalRun:
     def contentions(
         self, events: Sequence[TimedEvent]
     ) -> Iterator[tuple[TimedEvent, TimedEvent, str]]:
-        """Yield pairs of events that interfere in the current state, and the atom or number."""
+        """Yield (event, event, atom or numeric fluent) for each interfering pair in this state."""
         state = State(self.task, self.bits, self.values)
         steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):
@@ -623,8 +623,8 @@ class TemporalRun:
         self._failures.append(
             Failure(
                 FailureKind.CONSTRAINT,
-                f"A trajectory constraint is violated at {decimal_text(time)}: {violation.why}: "
-                f"{violation.text}.",
+                f"The trajectory constraint {violation.text} is violated at {decimal_text(time)}: "
+                f"{violation.why}.",
                 literals=literals,
                 time=time,
                 condition=violation.location,

@@ -90,7 +90,7 @@ class Monitor:
         match self.constraint.operator:
             case "always":
                 if not first:
-                    self._violated("it does not hold", 0, True)
+                    self._violated("the condition does not hold", 0, True)
             case "sometime":
                 self._seen |= first
             case "within":
@@ -136,7 +136,7 @@ class Monitor:
         inside = time >= begin and (end is None or time < end)
         self._seen |= time >= begin
         if inside and not held:
-            self._violated("it does not hold", 0, True)
+            self._violated("the condition does not hold", 0, True)
 
     def _finish(self) -> None:
         operator = self.constraint.operator
@@ -144,7 +144,7 @@ class Monitor:
         if operator == "at end" and not held:
             self._violated("the condition does not hold at the end", 0, True)
         elif operator == "sometime" and not self._seen:
-            self._violated("it never holds", 0, True)
+            self._violated("the condition never holds", 0, True)
         elif operator == "within" and not self._seen:
             self._violated("the condition did not hold in time")
         elif operator == "sometime-after" and self._seen:

@@ -87,7 +87,7 @@ class Validator(Stepper):
     ) -> None:
         if isinstance(task, Domain):
             if problem is None:
-                raise UsageError("a domain needs a problem to be validated")
+                raise UsageError("a domain was given without a problem: pass both, or a task")
             task = Task(task, problem, tolerance=numeric_tolerance)
         elif problem is not None:
             raise UsageError("a task already has a problem: pass only one of them")
@@ -154,7 +154,7 @@ class Validator(Stepper):
         on_failure: OnFailure = OnFailure.STOP,
         lenient: bool = False,
     ) -> ValidationReport:
-        """Read a plan from a text, or from the file at a path, and check whether it is valid.
+        """Read a plan from text (`str`) or a file (`Path`), and check whether it is valid.
 
         `file` is the file name to use in messages; `on_failure` is described in `check`.
 
@@ -438,7 +438,7 @@ def model_source(source: str | Path, part: str) -> str | Path:
     """
     if not isinstance(source, str | Path):
         raise UsageError(
-            f"the {part} must be a text or a pathlib.Path, not {type(source).__name__}", field=part
+            f"the {part} must be a str or a pathlib.Path, not {type(source).__name__}", field=part
         )
     if isinstance(source, str) and "(" not in source:
         raise UsageError(

@@ -153,7 +153,7 @@ def test_a_plan_takes_a_hundred_calls_unless_somebody_says_otherwise(
         def calls(choice: ModelChoice, **given: Any) -> int:
             before = len(server.received)
             refusal = asked_until_refused(choice, **given)
-            assert "max_calls, or the setting calls-per-plan, allows more" in refusal
+            assert "to allow more, raise max_calls or the setting calls-per-plan" in refusal
             return len(server.received) - before
 
         assert calls(plain) == 100

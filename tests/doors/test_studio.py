@@ -219,7 +219,7 @@ def test_binary_messages_close_the_socket(folder: Path) -> None:
         assert socket.receive() == {
             "type": "websocket.close",
             "code": 1003,
-            "reason": "messages must be texts",
+            "reason": "messages must be text, not binary",
         }
 
 

@@ -249,7 +249,7 @@ def test_words_that_are_ignored_are_noted(read):
 def test_choices_are_said_aloud(read):
     assert "no kettle here: using the pot" in read("28", "boil some water").notes
     assert "no dining table here: serving on the counter top" in read("1", "serve coffee").notes
-    assert any("a dish takes 4 of the 8 pieces" in note
+    assert any("a dish takes only 4 of the 8 pieces" in note
                for note in read("10", "slice the bread and put it on a plate").notes)  # fmt: skip
 
 

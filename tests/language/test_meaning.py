@@ -537,7 +537,7 @@ def test_relative_clauses_are_joined_by_and(understand, text):
 
 def test_what_is_said_to_be_on_a_cupboard_is_read_as_in_it_with_a_note(understand):
     (note,) = understand("1", "put the plate on the fridge").notes
-    assert note == "read 'on the fridge' as in it: things can only be in it"
+    assert note == "read 'on the fridge' as 'in the fridge': things can only be in it"
 
 
 @pytest.mark.parametrize(

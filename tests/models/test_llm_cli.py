@@ -46,7 +46,7 @@ def test_a_model_that_answers(run: Run) -> None:
         code, line = run("check", "openai:m", "--base-url", server.url)
         found = json.loads(run("check", "openai:m", "--base-url", server.url, "--json")[1])
     assert code == 0 and line.count("\n") == 1
-    assert line.startswith("openai:m answers: yes, 'ready when you are' (")
+    assert line.startswith("openai:m answers 'ready when you are' (")
     assert line.endswith("11 tokens in, 7 out)\n")
     assert found["answers"] and found["answered_by"] == "m-2024-07-18"
     assert found["usage"]["cost"] is None
@@ -56,7 +56,7 @@ def test_a_model_that_does_not_answer(run: Run) -> None:
     with OpenAIServer([Reply(status=401, message=f"bad key {KEY}")]) as server:
         code, line = run("check", "openai:m", "--base-url", server.url)
         assert code == 1 and line.count("\n") == 1 and KEY not in line
-        assert "openai:m answers: no." in line and "key is missing or wrong" in line
+        assert "openai:m does not answer: " in line and "key is missing or wrong" in line
         code, text = run("check", "openai:m", "--base-url", server.url, "--json")
     assert code == 1 and KEY not in text and json.loads(text)["answers"] is False
 

@@ -226,13 +226,16 @@ def test_what_a_crash_cut_off_is_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "the first line must be a header"),
+        (b"", "its first line must be a header"),
         (b"hello\n", ":1:1: not valid JSON"),
         (b"\xff\xfe\n", "found UTF-16"),
         (b"[]\n", ":1: expected a JSON object"),
-        (b'{"a": 1}\n', "the first line must be a header"),
+        (b'{"a": 1}\n', "its first line must be a header"),
         (b'{"format": "hvr-transcript", "version": 9, "model": "m"}\n', "version 9"),
-        (b'{"format": "hvr-transcript", "version": 1, "model": "m"}\n{}\n', ":2: not an exch"),
+        (
+            b'{"format": "hvr-transcript", "version": 1, "model": "m"}\n{}\n',
+            ":2: this line is not an exch",
+        ),
         (b'{"format": "hvr-transcript", "version": 1, "model": "m"}\nx\n', ":2:1: not valid JSON"),
         (
             b'{"format": "hvr-transcript", "version": 1, "model": "m"}\n' + b"[" * 99999 + b"\n",

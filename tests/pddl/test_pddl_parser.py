@@ -202,7 +202,7 @@ BAD_DOMAINS = [
     ("(define)", SYNTAX, "1:1", ["no name"]),
     ("(defin (domain d))", SYNTAX, "1:1", ["not a domain"]),
     ("(define (domain))", SYNTAX, "1:9", ["one name"]),
-    ("(define (problem p))", SYNTAX, "1:9", ["this is a problem where a domain is needed"]),
+    ("(define (problem p))", SYNTAX, "1:9", ["this is a problem, but a domain is needed"]),
     ("(define (domain d)", SYNTAX, "1:19", ["the text ends", "<domain>:1:1"]),
     ("(define (domain d)))", SYNTAX, "1:20", ["one ')' too many"]),
     ("(define (domain d)) (p)", SYNTAX, "1:21", ["text after the end"]),
@@ -360,7 +360,7 @@ def problem_text(*, init: str = "", goal: str = "(free)", more: str = "") -> str
 
 BAD_PROBLEMS = [
     ("", SYNTAX, "1:1", ["this text has no problem"]),
-    ("(define (domain d))", SYNTAX, "1:9", ["a domain where a problem is needed"]),
+    ("(define (domain d))", SYNTAX, "1:9", ["a domain, but a problem is needed"]),
     ("(define (problem p) (:init) (:goal ()))", SEMANTIC, "1:18", ["no :domain"]),
     ("(define (problem p) (:domain kitchen) (:goal ()))", SYNTAX, "1:18", ["no :init"]),
     ("(define (problem p) (:domain kitchen) (:init))", SEMANTIC, "1:18", ["no :goal"]),

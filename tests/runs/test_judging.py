@@ -59,7 +59,7 @@ def test_a_plan_that_is_not_valid_is_the_end_of_a_run_and_no_failure_of_hvr(tmp_
     options = Options(scene="FloorPlan1", policy="llm", model=choice, save=tmp_path / "run")
     run = plan(task="T7", options=options)
     assert run.reached is False
-    assert "does not validate" in run.verdict
+    assert "the plan was rejected" in run.verdict
     assert not run.steps
     assert run.spent is not None and run.spent.calls > 0
     for name in ("task.json", "planning.json", "llm.jsonl", "plan.pddl"):

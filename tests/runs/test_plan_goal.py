@@ -184,7 +184,7 @@ def test_a_run_is_repeated_from_its_folder(hvr_: Hvr) -> None:
         ),
         (
             ["--policy", "llm", "--setting", "LLM+P"],
-            "the --setting LLM+P belongs to the policy goal",
+            "--setting 'LLM+P' belongs to the policy 'goal'",
         ),
     ],
 )

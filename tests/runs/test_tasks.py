@@ -200,7 +200,7 @@ def test_a_damaged_task_file_says_what_is_wrong(tmp_path: Path, text: str, words
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('requires = ["Mug"', 'requires = "Mug" #', "'requires' must be a list of texts"),
+        ('requires = ["Mug"', 'requires = "Mug" #', "'requires' must be a list of strings"),
         ("paper_steps =", "step_bugdet = 9\npaper_steps =", "did you mean 'step_budget'"),
         (
             "paper_steps =",

@@ -160,7 +160,7 @@ def test_a_server_of_texts_opens_no_file(part: str, tmp_path: Path) -> None:
         answer = resident.answer(json.dumps({**texts, f"{part}_file": str(path)}))
         assert answer == {
             "id": None,
-            "error": f"'{part}_file' names a file, but this server accepts only texts",
+            "error": f"'{part}_file' names a file, but this server accepts only PDDL text",
         }
     assert ask(resident)["outcome"] == "valid"
 

@@ -126,7 +126,7 @@ def as_path(text: str) -> Path:
 
 
 def utf8_text(text: str) -> str:
-    """Parse a text that must be valid UTF-8, since it is sent to a server or store."""
+    """Return an argument, which must be valid UTF-8 because it is sent to a server or store."""
     try:
         # Python represents undecodable bytes as surrogates.
         return os.fsencode(text).decode("utf-8") if re.search("[\ud800-\udfff]", text) else text
@@ -321,7 +321,8 @@ def _section(folder: Path) -> tuple[dict[str, str], Path | None]:
         for key, value in found.items():
             if key not in _SETTINGS or not isinstance(value, str):
                 raise UsageError(
-                    f"{file}: [{_SECTION}] may contain only name and address as texts, got {key!r}"
+                    f"{file}: [{_SECTION}] may contain only the strings name and "
+                    f"address, got {key!r}"
                 )
         return found, file
     return {}, None
@@ -341,7 +342,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "base_url": {"metavar": "URL", "type": utf8_text, "help": "address of the model's server"},
     "setting": {
         "help": "HVR+, HVR, HV, HR, VR, R or LLM, and switches, as in HVR+planner_repair; or "
-        "LLM+P, the policy goal (default: HVR+)"
+        "LLM+P for the policy goal (default: HVR+)"
     },
     "embedder": {
         "help": "embedder that maps names to objects: lexical, minilm, st:NAME, openai:MODEL or "

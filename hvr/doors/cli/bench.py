@@ -61,7 +61,7 @@ def split_seeds(text: str) -> list[int]:
     if "," in text:
         return numbers
     if not 1 <= numbers[0] <= _MOST_SEEDS:
-        raise UsageError(f"--seeds must be 1 to {_MOST_SEEDS}, got {text}")
+        raise UsageError(f"--seeds must be from 1 to {_MOST_SEEDS}, got {text}")
     return list(range(numbers[0]))
 
 
@@ -154,7 +154,7 @@ def _print(
         screen.print(f"error in {where}: {result.error}", markup=False)
     if len(errors) > _MOST_ERRORS:
         screen.print(
-            f"{len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}", markup=False
+            f"more errors ({len(errors) - _MOST_ERRORS}): see {folder / 'cells'}", markup=False
         )
     ends = Counter(r.error_kind for r in results if r.finished and r.error)
     if ends:
@@ -188,9 +188,9 @@ examples:
 
 exit codes:
   0  all cells have scores
-  2  an option is invalid, or cells have no scores because of one, such as a wrong key
+  2  an option is invalid, or cells have no scores because an option or a key is wrong
   3  a cell failed with an internal error, or its processes died
-  4  cells have no scores because a model or the budget failed: the same command resumes the bench
+  4  cells have no scores because a model failed or the budget is spent: the same command resumes
 """
 
 _TWELVE = "T1,T2,T3,T4,T5,T6,T7,T8,T9,T10,T11,T12"

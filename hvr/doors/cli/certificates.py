@@ -46,7 +46,10 @@ def certify(
         try:
             text = certificate_text(_certificate(files, options, result))
         except HvrError as error:
-            print(one_line(f"{path} was not written: {error}"), file=sys.stderr)
+            print(
+                one_line(f"{path} was not written: {str(error).removeprefix('no certificate: ')}"),
+                file=sys.stderr,
+            )
         else:
             write_whole(path, text)
         yield result

@@ -425,7 +425,7 @@ def _ask(chosen: ConfiguredModel, *, full: bool = False) -> dict[str, Any]:
 
 def _line(result: dict[str, Any]) -> str:
     if not result["answers"]:
-        return f"{result['model']} answers: no. {result['problem']}"
+        return f"{result['model']} does not answer: {result['problem']}"
     used = result["usage"]
     tokens = (
         f"{_number(used['input'])} tokens in, {_number(used['output'])} out"
@@ -433,7 +433,7 @@ def _line(result: dict[str, Any]) -> str:
         else "tokens unknown"
     )
     return (
-        f"{result['model']} answers: yes, {_brief(result['said'])!r} "
+        f"{result['model']} answers {_brief(result['said'])!r} "
         f"({result['seconds']:.2f} s, {tokens})"
     )
 

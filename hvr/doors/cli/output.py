@@ -163,11 +163,14 @@ def ask_reading(
     tell: Callable[[str], object] = print,
 ) -> int | None:
     """Ask the user for the intended reading; return its 1-based number, or None for no choice."""
-    tell("This can be read in several ways. Which one is meant?")
+    several = "This can be read in several ways. Which one is meant?"
+    tell(several if len(readings) > 1 else "Is this meant?")
     for number, words in enumerate(readings, start=1):
         tell(f"  {number}  {words}")
     try:
-        answer = ask(f"1 to {len(readings)}, or words of one; nothing to cancel: ").strip()
+        answer = ask(
+            f"a number (1 to {len(readings)}) or words of one, or Enter alone to cancel: "
+        ).strip()
     except EOFError:
         return None
     from hvr.language.answers import CANCEL, chosen

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Draw the floor plan of a scene with its objects.
 
-Without --output it is drawn in characters. +z points up and +x points right.
+Without --output, the plan is drawn in characters. +z points up and +x points right.
 """
 
 _EPILOG = """\

@@ -218,7 +218,8 @@ def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, Posed
     choice = model_choice(args)
     if not posed.known and str(choice.spec).partition(":")[0] == SIMULATED:
         raise UsageError(
-            "a simulated model cannot read sentences: give a goal in PDDL or in the world's words",
+            "a simulated model cannot read free text: give the goal in PDDL, or in words that hvr "
+            "understands in this world",
             field="goal",
         )
     known = posed if posed.known else replace(posed, problem=posed.problem.replace(goal=TRUE))
@@ -252,7 +253,7 @@ def judged_by_own_goal(posed: PosedProblem, solution: Solution, meter: Meter) ->
         report = Validator(Task(posed.domain, posed.problem)).check(solution.steps)
         if not report.valid:
             raise PlannerError(
-                f"the plan reaches the goal of {meter.name}, but not the given goal: "
+                f"the plan reaches the goal that {meter.name} wrote, but not the given goal: "
                 f"{report.explain(1)}"
             )
         notes.append("the plan also reaches the given goal")
@@ -300,7 +301,7 @@ def solve_by_model(args: argparse.Namespace, posed: PosedProblem) -> Solution:
         save_planning(args, planner)
     model = planner.meter
     if not report.valid:
-        raise PlannerError(f"the plan of {model.name} is not valid: {report.explain(1)}")
+        raise PlannerError(f"the plan from {model.name} was rejected: {report.explain(1)}")
     planner.keep(planned, run_name(args))
     used = model.totals
     notes = [f"{count(used.calls, 'question')} to {model.name}"]
@@ -452,7 +453,7 @@ def _planned(
         return 0
     if not args.quiet:
         print("\n".join(f"  {number:>3} {step}" for number, step in enumerate(steps, 1)))
-    counts = f"; it relies on unseen objects: {', '.join(assumed)}" if assumed else ""
+    counts = f"; the plan relies on unseen objects: {', '.join(assumed)}" if assumed else ""
     print(
         f"planned, not executed: {count(len(steps), 'step')}, valid, goal reached{counts} · "
         f"saved in {path}"

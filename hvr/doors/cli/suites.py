@@ -211,7 +211,11 @@ def watch(work: Callable[[], object], files: Callable[[], Iterable[str]]) -> int
                 work()
             except HvrError as error:
                 print(f"error: {block(str(error))}", file=sys.stderr, flush=True)
-            print(f"-- watching {len(seen)} files; Ctrl-C stops --", file=sys.stderr, flush=True)
+            print(
+                f"-- watching {len(seen)} file{'s' * (len(seen) != 1)}; Ctrl-C stops --",
+                file=sys.stderr,
+                flush=True,
+            )
             while (now := _stamps(files)) == seen:
                 if is_reader_gone():
                     return 0

@@ -294,7 +294,7 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
         ),
     )
     group.add_argument(
-        "--texts-only", action="store_true", help="with --serve: ignore files that a request names"
+        "--texts-only", action="store_true", help="with --serve: reject requests that name files"
     )
 
 

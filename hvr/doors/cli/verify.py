@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 
 def is_json(plan: Path) -> bool:
-    """Return whether a file contains tool plans or agent logs, by its name or beginning."""
+    """Return whether a file is JSON, judging by its suffix or first character.
+
+    Such files contain tool plans or agent logs.
+    """
     if not plan.is_file():
         return False
     if plan.suffix in (".json", ".jsonl", ".ndjson"):
@@ -280,7 +283,7 @@ def run_train(args: argparse.Namespace) -> int:
     at = judge.thresholds
     if judge.weights is None:
         print(
-            f"{len(judge.past)} plans are too few to learn from (at least {MIN_PLANS} needed): "
+            f"too few plans to learn from ({len(judge.past)}, at least {MIN_PLANS} needed): "
             "plans will be judged and corrected by the names of tools alone",
             file=sys.stderr,
         )

@@ -118,7 +118,7 @@ def run_check(args: argparse.Namespace) -> int:
         if not findings:
             print(f"{folder}: no {'other ' if not_run else ''}mismatches")
         if not_run:
-            print(one_line(f"not checked, since it was not run: {not_run} (use --run)"))
+            print(one_line(f"not run, so not checked: {not_run} (use --run)"))
     return 1 if findings else 0
 
 
@@ -191,7 +191,7 @@ def _show_tools(world: WorldFile, args: argparse.Namespace) -> int:
         return 0
     print(f"{one_line(view['name'])}:")
     if view["tools"] is None:
-        print(f"  not listed, since it was not run: {one_line(code_of(world))} (use --run)")
+        print(f"  not run, so not listed: {one_line(code_of(world))} (use --run)")
     for tool in view["tools"] or ():
         takes = ", ".join(p["name"] + ("" if p["required"] else "?") for p in tool["takes"])
         gives = ", ".join(tool["gives"])
@@ -200,7 +200,7 @@ def _show_tools(world: WorldFile, args: argparse.Namespace) -> int:
                 f"  {tool['name']}({takes}){f' -> {gives}' if gives else ''}  [{tool['effect']}]"
             )
         )
-    print("the same value:")
+    print("parameters with the same meaning:")
     for name, slots in view["shared"].items():
         print(one_line(f"  {name}: {', '.join(slots)}"))
     print("tasks:")

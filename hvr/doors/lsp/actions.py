@@ -210,7 +210,7 @@ def fixes(
     suggested = _SUGGESTION.search(message)
     if suggested is not None and word is not None:
         edit = Edit(word.line, word.start, word.line, word.end, suggested[1])
-        yield Fix(f"Replace by {suggested[1]!r}", (edit,), preferred=True)
+        yield Fix(f"Replace with {suggested[1]!r}", (edit,), preferred=True)
     if rule == "HVR202" and isinstance(names, Symbols):
         yield from _missing_flag(tree, message)
     elif rule == "HVR308" and (flag := _FLAG.search(about or message)) is not None:

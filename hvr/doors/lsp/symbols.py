@@ -124,9 +124,9 @@ class Tree:
     """A text as lines and nested lists.
 
     Attributes:
-        lines: The lines without their ends.
+        lines: The lines, without line endings.
         items: The words and lists at the top level.
-        stray: Positions of closing parentheses without an opening one.
+        stray: Positions of unmatched closing parentheses.
     """
 
     def __init__(self, text: str) -> None:

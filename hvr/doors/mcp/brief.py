@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from hvr.base.printable import printable
+from hvr.validation.report import count
 
 MOST = 2000
 """Maximum number of characters in a text."""
@@ -106,7 +107,7 @@ def _traced(answer: _Json) -> Iterator[str]:
 
 
 def _findings(answer: _Json) -> Iterator[str]:
-    yield f"{len(answer['findings'])} findings" if answer["findings"] else "nothing found"
+    yield count(len(answer["findings"]), "finding") if answer["findings"] else "nothing found"
     for one in answer["findings"]:
         yield f"{one['level']}: {one['message']} [{one['rule']}]{_at(one['location'])}"
 
@@ -116,7 +117,7 @@ def _solution(answer: _Json) -> Iterator[str]:
         yield f"No plan exists: proven by {answer['planner']}."
         return
     optimal = "proven optimal" if answer["proven"] else "not proven optimal"
-    yield f"Valid plan of {len(answer['steps'])} steps, cost {answer['cost']}, {optimal}:"
+    yield f"Valid plan of {count(len(answer['steps']), 'step')}, cost {answer['cost']}, {optimal}:"
     yield from answer["steps"]
 
 
@@ -134,7 +135,8 @@ def _shortened(answer: _Json) -> Iterator[str]:
         yield "Only valid plans are shortened."
         yield from _report(answer["before"])
         return
-    yield f"{len(answer['removed'])} redundant steps: {_listed(answer['removed']) or 'none'}"
+    removed = answer["removed"]
+    yield f"{count(len(removed), 'redundant step')}: {_listed(removed) or 'none'}"
     yield from answer["steps"]
 
 
@@ -174,7 +176,7 @@ def _session(answer: _Json) -> Iterator[str]:
         yield from _failure(report["failure"])
     elif report is not None:
         yield f"Executed {report['action']}: {_changes(report) or 'no change'}"
-    yield f"Session {answer['session']}, {len(answer['steps'])} steps so far."
+    yield f"Session {answer['session']}, {count(len(answer['steps']), 'step')} so far."
     if answer["goal_reached"]:
         yield "The goal is reached."
     else:
@@ -186,7 +188,7 @@ def _changes(report: _Json) -> str:
 
 
 def _applicable(answer: _Json) -> Iterator[str]:
-    yield f"{len(answer['actions'])} actions{'' if answer['complete'] else ', and more'}:"
+    yield f"{count(len(answer['actions']), 'action')}{'' if answer['complete'] else ', and more'}:"
     yield from answer["actions"]
 
 

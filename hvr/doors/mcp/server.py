@@ -378,7 +378,7 @@ def _tool(operation: Operation) -> Any:
 
 def _unknown(kind: str, name: str, known: Mapping[str, object]) -> MCPError:
     near = nearest(name, known)
-    hint = f"; did you mean {near!r}?" if near else f"; there are {', '.join(known)}"
+    hint = f"; did you mean {near!r}?" if near else f"; choose from {', '.join(known)}"
     message = printable(f"unknown {kind} {short(name, 60)!r}{hint}")
     return MCPError(types.INVALID_PARAMS, message)
 

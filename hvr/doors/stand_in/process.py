@@ -162,7 +162,10 @@ _FAST = QUERIES | {"TestActionReflectParam", "TestFastEmit"}
 
 
 class ClientDialogue:
-    """Answers a client: actions about the connection directly, all others through the kitchen.
+    """Answers a client's actions.
+
+    Actions that set up the session or test the connection are answered here, all others by the
+    kitchen.
 
     Args:
         camera: Draws the images; None to send none.

@@ -293,7 +293,7 @@ class _Studio:
             with CancelScope(shield=True):
                 await server.wait()
         if binary:
-            await socket.close(1003, "messages must be texts")
+            await socket.close(1003, "messages must be text, not binary")
 
 
 async def _answers(server: asyncio.subprocess.Process, socket: WebSocket) -> None:

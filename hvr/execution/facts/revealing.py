@@ -72,7 +72,7 @@ def described_stages(
             fewer, the last one is used.
 
     Raises:
-        LanguageError: The request was not understood, or it requires that all objects are known.
+        LanguageError: The request was not understood, or it requires all objects to be known.
         AmbiguousError: The request is ambiguous, and `reading` is None.
         ImpossibleGoalError: No object of the requested kind can fulfil the request.
     """
@@ -159,12 +159,12 @@ class _Description:
             raise self._unsupported(f"the name {entity.name!r}")
         more = (entity.liquid, entity.place_from, entity.near, entity.besides, entity.distinct)
         if any(more) or entity.returns is not None:
-            raise self._unsupported(f"{entity.text!r} with where it is or what is in it")
+            raise self._unsupported(f"the place or contents of {entity.text!r}")
 
     def _unsupported(self, what: str) -> LanguageError:
         return LanguageError(
             f"{self.meaning.text.strip()!r}: hvr does not understand {what} in a world whose "
-            "objects are found on the way; describe one thing at a time"
+            "objects are discovered during the run; describe one thing at a time"
         )
 
     def _type(self, number: int, conditions: Iterable[Condition], moved: bool) -> str:
@@ -308,7 +308,7 @@ class RevealingWorld(FactWorld):
             raise ImpossibleGoalError(
                 "no plan reaches the goal with the objects seen so far or those that may be found"
                 if self.supposed
-                else "no plan reaches the goal: every reachable place was observed"
+                else "no plan reaches the goal, although every reachable place was observed"
             ) from error
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:

@@ -55,7 +55,7 @@ class TextTable:
     def know(self, texts: Sequence[str], vectors: Floats) -> None:
         """Add texts whose vectors are known, shape (texts, dimension)."""
         if len(vectors) != len(texts):
-            raise ValueError("texts and vectors do not match")
+            raise ValueError(f"expected {len(texts)} vectors, found {len(vectors)}")
         places = {t: i for i, t in enumerate(texts) if ("query", t) not in self._rows}
         if places:
             self._parts.append(np.asarray(vectors[list(places.values())], dtype=np.float32))
@@ -165,10 +165,11 @@ class ToolEmbeddings:
         return np.flatnonzero(fitting).astype(np.int64)
 
     def compat(self, source: PlanNode, target: PlanNode) -> float:
-        """Return the compatibility of an edge, from 0 to 1 (equation 4).
+        """Return the compatibility of an edge, from 0 to 1 (equation 4 of the GNNVerifier paper).
 
-        It is |out(t_u) ∩ in(t_v)| / max(|in(t_v)|, 1) or, if no tool has types, 1 for a link of the
-        tool graph and 0 otherwise.
+        For the tools t_u of `source` and t_v of `target`, it is
+        |out(t_u) ∩ in(t_v)| / max(|in(t_v)|, 1) or, if no tool has types, 1 for a link of the tool
+        graph and 0 otherwise.
         """
         if not self._typed:
             return float(self.tools.linked(source.tool, target.tool))
@@ -261,7 +262,7 @@ class Alignment:
     def margins(
         self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
     ) -> Floats:
-        """Return the margins of equation 3, shape (m,).
+        """Return the margins of equation 3 of the GNNVerifier paper, shape (m,).
 
             Δ = g(s, t) - max over t' in N_K(t) of g(s, t')
 
@@ -324,7 +325,10 @@ class PathCounts:
         return math.log1p(self.of((source, target), own))
 
     def multi_step(self, source: str, target: str, own: Mapping[Path, int] | None = None) -> float:
-        """Return m(u, v), the maximum of log(1 + f_n) over paths of 3 or 4 tools (equation 5)."""
+        """Return m(u, v), the maximum of log(1 + f_n) over paths of 3 or 4 tools.
+
+        This is equation 5 of the GNNVerifier paper.
+        """
         paths = self._ends.get((source, target), ())
         return math.log1p(max((self.of(p, own) for p in paths), default=0))
 

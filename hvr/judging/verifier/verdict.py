@@ -85,7 +85,7 @@ class Verdict:
     def lines(self) -> list[str]:
         """Return the verdict as lines of text, with every step and finding."""
         graph, at = self.graph, self.thresholds
-        outcome = "accepted" if self.accepted else "below the threshold: review it"
+        outcome = "accepted" if self.accepted else "below the threshold: review the plan"
         score, least = _distinct(self.score, at.graph)
         outcome = f"score {score}, threshold {least}, {outcome}"
         lines = [

@@ -42,7 +42,9 @@ Values = TypeVar("Values")
 
 @dataclass(frozen=True)
 class PlanLogits(Generic[Values]):
-    """Outputs of the network's heads before the logistic function (equation 8).
+    """Outputs of the network's heads before the logistic function.
+
+    Equation 8 of the GNNVerifier paper gives their probabilities.
 
     Args:
         graph: z(G), shape (graphs,); high means plausible.
@@ -219,7 +221,7 @@ class _Segments:
 
 
 def logistic(logits: Floats) -> Floats:
-    """Return σ(z) = 1 / (1 + exp(-z)) of logits (equation 8) without overflow."""
+    """Return σ(z) = 1 / (1 + exp(-z)) of logits without overflow."""
     return np.asarray(np.exp(-np.logaddexp(0, -logits)), dtype=np.float32)
 
 
@@ -486,7 +488,7 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
     if values.get("version") != version:
         raise DataFileError(
             f"{path} has version {values.get('version')}, but this hvr reads version {version}: "
-            "train it again"
+            f"train the {what} again"
         )
     return values
 

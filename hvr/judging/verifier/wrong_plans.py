@@ -72,10 +72,10 @@ Calls = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class WrongPlans:
-    """Makes wrong plans from true ones.
+    """Derives wrong plans from correct ones.
 
     Args:
-        plans: True plans, whose requests are exchanged.
+        plans: Correct plans, whose requests are exchanged.
         seed: Random seed; the wrong plans of a plan depend only on the seed and the plan.
     """
 

@@ -103,11 +103,11 @@ class LineWords:
 
     Args:
         abilities: Affordances that are listed together: "can be picked up, filled".
-        uses: Other affordances to mention. The state or the validator's suggestions show all other
-            affordances.
+        uses: Further affordances to mention. The remaining ones show in the state or in the
+            validator's suggestions.
         states: States that are mentioned even if false. History marks are mentioned only if true.
-        implied: The subset of `states` that are mentioned only if true. For example, an object that
-            can be cut and exists is not cut.
+        implied: The subset of `states` that is mentioned only if true. For example, it goes without
+            saying that an existing object is uncut.
         relations: Pairs of a property, prefixed with `^` if inverted, and the phrase for it.
     """
 

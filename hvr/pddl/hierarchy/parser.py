@@ -91,7 +91,8 @@ class NetworkReader:
             for index, subtask in enumerate(network.subtasks)
             if network.before[index] >> index & 1
         ]
-        message = f"the ordering is cyclic: {', '.join(names)} come before themselves"
+        themselves = "comes before itself" if len(names) == 1 else "come before themselves"
+        message = f"the ordering is cyclic: {', '.join(names)} {themselves}"
         self.reader.semantic(node, message, expected="an order without cycles")
 
     def _subtasks(self, node: Node, scope: Scope) -> tuple[Subtask, ...]:

@@ -161,7 +161,7 @@ def _companions(
 
 def _action(instance: Any, translation: Translation) -> GroundAction:
     if instance.agent is not None:
-        raise InteropError("plans of several agents are not supported")
+        raise InteropError("multi-agent plans are not supported")
     name = translation.names.new("action", instance.action.name)
     return GroundAction(name, tuple([translation.argument(p) for p in instance.actual_parameters]))
 
@@ -425,9 +425,9 @@ def _report(plan: Any, translation: Translation) -> ValidationReport:
         return UnifiedRun(validator, _judged(plan, translation)).judge()
     durative = translation.domain.durative_actions
     if any(isinstance(s, GroundAction) and s.name in durative for s in steps):
-        raise InteropError("a plan with durative actions must have times")
+        raise InteropError("a plan with durative actions must be a time-triggered plan")
     if translation.problem.timed_init or translation.companions:
-        raise InteropError("a plan for a temporal problem must have times")
+        raise InteropError("a plan for a temporal problem must be a time-triggered plan")
     return validator.check(steps)
 
 

@@ -25,7 +25,7 @@ class InteropError(HvrError):
     def __init__(self, feature: str, where: str = "") -> None:
         self.feature = feature
         self.where = where
-        super().__init__(f"{where}: not supported: {feature}" if where else feature)
+        super().__init__(f"not supported in {where}: {feature}" if where else feature)
 
 
 # Names --------------------------------------------------------------------------------------------

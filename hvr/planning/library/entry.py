@@ -268,7 +268,7 @@ def _problem(entry: Entry) -> str:
     if not all(is_variable(p.variable) and p.type for p in entry.parameters):
         return "a parameter has no variable or no type"
     if not used <= known:
-        return f"expected parameters, found {', '.join(sorted(used - known))}"
+        return f"it uses variables that are not parameters: {', '.join(sorted(used - known))}"
     if any(u.used < u.validated or u.validated < 0 for u in entry.uses):
         return "a count of uses is negative or exceeds the total"
     return ""

@@ -109,8 +109,8 @@ class Library:
                 f"the library has no macro action with the id {start!r}: "
                 "`hvr library list` shows all"
             )
-        ids = ", ".join(entry.id for entry in matching[:5])
-        raise UsageError(f"{start!r} is ambiguous: {len(matching)} ids begin with it: {ids}")
+        ids = ", ".join(entry.id for entry in matching[:5]) + ", …" * (len(matching) > 5)
+        raise UsageError(f"{start!r} is ambiguous: {len(matching)} ids begin with it ({ids})")
 
     def to_json(self) -> dict[str, Any]:
         return {"format": FORMAT, "entries": [entry.to_json() for entry in self.entries]}

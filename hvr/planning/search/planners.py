@@ -205,7 +205,7 @@ def _read(path: Path) -> dict[str, SearchResult | PlannerError]:
                 int(line["lower_bound"]),
             )
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise DataFileError(f"{path}: not a planner record: {error}") from error
+        raise DataFileError(f"{path} is not a planner record: {error}") from error
     return results
 
 
@@ -255,7 +255,7 @@ def solve_in_stages(task: Task, search: Search, seconds: float) -> SearchResult:
     started = time.perf_counter()
     conditions = conditions_of(task.problem.goal)
     if len(conditions) < 2:
-        raise PlannerError("the goal has a single condition, so it has no stages")
+        raise PlannerError("the goal has a single condition, so it cannot be planned in stages")
     validator, monitor = Validator(task), ConstraintMonitor.of(task)
     plan: list[GroundAction] = []
     done, count, operators = 0, -(-len(conditions) // 8), 0

@@ -280,7 +280,7 @@ def _undecided(outcome: RaceResult, ends: _Ends) -> HvrError:
             same.setdefault(reason, []).append(name)
         lacks = "; ".join(f"{', '.join(names)} {reason}" for reason, names in same.items())
         return UsageError(
-            f"no planner can plan with this problem ({lacks}): install another engine of "
+            f"no planner supports this problem ({lacks}): install another engine of "
             "unified-planning, such as up-enhsp (numeric), up-lpg or up-tamer (temporal)"
         )
     reasons = dict.fromkeys([*rejected, *(f"{name} {reason}" for name, _, reason in started)])

@@ -166,7 +166,7 @@ def support(domain: Domain, problem: Problem, engines: Sequence[str]) -> dict[st
     try:
         forms = list(_forms(domain, problem))
     except InteropError as error:
-        return dict.fromkeys(engines, f"unified-planning cannot express it: {error}")
+        return dict.fromkeys(engines, f"unified-planning cannot express the problem: {error}")
     answers = {}
     for name in engines:
         engine = factory.engine(name)

@@ -181,7 +181,8 @@ class GoalWriting:
         if self._final(draft):
             return f"the model finds no goal in this request: {draft.answer.cannot}"
         times = len(self.drafts)
-        return f"the model's goal is still wrong after {times - 1} corrections: {draft.problem}"
+        tried = f"{times - 1} correction{'s' * (times != 2)}"
+        return f"the model's goal is still wrong after {tried}: {draft.problem}"
 
     def _judged(self, answer: GoalAnswer) -> GoalDraft:
         if answer.cannot and not answer.stages:

@@ -252,7 +252,7 @@ class LLMPolicy(Policy[str]):
     def open(cls, context: PolicyContext) -> Self:
         if is_goal(context.model.setting):
             raise UsageError(
-                f"the setting {context.model.setting} belongs to the policy goal, not to llm",
+                f"setting {context.model.setting!r} belongs to the policy 'goal', not to 'llm'",
                 field="setting",
             )
         equipment, meter, library = open_equipment(context)
@@ -443,8 +443,7 @@ class AgentPolicy(LLMPolicy):
         setting = context.model.setting
         if not is_agent(setting) and setting != ModelChoice.setting:
             raise UsageError(
-                f"the policy agent supports only the setting {AGENT}, not {setting}",
-                field="setting",
+                f"policy 'agent' supports only the setting {AGENT}, got {setting}", field="setting"
             )
         # Record the setting with which the run can be repeated.
         setting = setting if is_agent(setting) else AGENT

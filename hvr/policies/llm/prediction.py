@@ -455,10 +455,14 @@ class PredictedFacts(PredictedWorld):
 def _check(task: Task) -> None:
     domain = task.domain
     wrong = (
-        "durative actions" if domain.durative_actions else "" if domain.actions else "no actions"
+        "with durative actions"
+        if domain.durative_actions
+        else ""
+        if domain.actions
+        else "without actions"
     )
     if wrong:
-        raise UsageError(f"language models cannot plan for a domain with {wrong}", field="llm")
+        raise UsageError(f"language models cannot plan for a domain {wrong}", field="llm")
 
 
 def _literals(goal: Formula) -> Iterator[Atom | Not]:

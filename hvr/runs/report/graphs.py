@@ -255,9 +255,10 @@ def summary(graph: NavigationGraph) -> str:
 
 
 def state(graph: NavigationGraph, name: str) -> str:
-    """Return a tool's status: `untried`, `removed`, `on trial` (in use again) or `gone`.
+    """Return a tool's status, empty for a tool in regular use.
 
-    It is empty for a tool in regular use.
+    The others are `untried`, `removed`, `on trial` (removed, but in use again for now) and `gone`
+    (no longer exists).
     """
     absence = graph.absent.get(name)
     if absence is None:

@@ -67,7 +67,7 @@ class Script:
         if not keys:
             raise UsageError("a script needs at least one block")
         if len(set(keys)) < len(keys) or not all(keys):
-            raise UsageError("macro actions of a script must have distinct names")
+            raise UsageError("the macro actions of a script must have distinct, non-empty names")
 
     @property
     def steps(self) -> tuple[GroundAction, ...]:

@@ -185,7 +185,11 @@ _NO_ACTIONS = ("grab_with_both_hands", "wait_for", "wipe_obj", "stir", "check_ob
 
 @dataclass(frozen=True)
 class StepErrors:
-    """Makes errors in sequences of actions; `walks` says whether moves are separate steps."""
+    """Injects a model's errors into action sequences.
+
+    Args:
+        walks: Whether moves are separate steps.
+    """
 
     model: ErrorModel
     objects: PromptObjects

@@ -258,7 +258,7 @@ class GuardedTools:
         try:
             outcome = self._inner.call(call)
         except BaseException as broken:  # on Ctrl-C, for example, the tool may have finished
-            error = f"interrupted ({type(broken).__name__}): it may have been done"
+            error = f"interrupted ({type(broken).__name__}): the call may have been made"
             interrupted = CallOutcome(call, None, CallFailure.TIMED_OUT, error, sources=sources)
             if entry is not None:
                 self._ledger.close(entry, interrupted)

@@ -379,10 +379,11 @@ class BfclTools:
         self._objects = {name: self._new_object(name) for name in self._classes}
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a function; it fails if it raises an exception or returns a result with an `error`.
+        """Call a function.
 
-        Argument types are not checked, because the package's dialogues pass strings where its
-        schemas require integers. `GuardedTools` checks the calls of people and models.
+        The call fails if the function raises an exception or returns a result with an `error`.
+        Argument types are not checked, because BFCL's dialogues pass strings where its schemas
+        require integers. `GuardedTools` checks the calls of people and models.
         """
         if call.tool not in self._class_of:
             return CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)

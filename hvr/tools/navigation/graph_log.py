@@ -170,9 +170,9 @@ def event_of(record: Any, place: str) -> GraphEvent:
             )
     except (KeyError, TypeError, ValueError) as error:
         raise DataFileError(
-            f"{place}: expected an event of a tool graph: {type(error).__name__} {error}"
+            f"{place}: malformed tool-graph event ({type(error).__name__}: {error})"
         ) from None
-    raise DataFileError(f"{place}: expected an event of a tool graph: unknown kind {kind!r}")
+    raise DataFileError(f"{place}: unknown tool-graph event kind {kind!r}")
 
 
 _SIDES = ("needs", "takes", "gives")
@@ -289,7 +289,7 @@ def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Ite
             seen = _observation(line, names, worked.get(run, ""), called)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataFileError(
-                f"line {number} is not a logged call: {type(error).__name__} {error}"
+                f"line {number} is not a logged call ({type(error).__name__}: {error})"
             ) from None
         called.append(str(line["tool"]))
         if seen is not None:
@@ -419,5 +419,5 @@ def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
     records = read_log(path)
     for number, record in records:
         if not isinstance(record, dict):
-            raise DataFileError(f"{path}: line {number}: expected an object of a log of calls")
+            raise DataFileError(f"{path}: line {number}: expected a logged call as a JSON object")
     return records

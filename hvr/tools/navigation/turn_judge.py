@@ -460,8 +460,8 @@ def read_moves(path: Path) -> LearntMoves:
         _ = learnt.better
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataFileError(
-            f"{path} was not written by `hvr tools learn --turns … --out`: "
-            f"{type(error).__name__} {error}"
+            f"{path} was not written by `hvr tools learn --turns … --out` "
+            f"({type(error).__name__}: {error})"
         ) from None
     return learnt
 

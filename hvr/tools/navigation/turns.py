@@ -177,7 +177,7 @@ def _parsed_turn(turn: Mapping[str, Any], place: str) -> tuple[str, list[str], N
     user, calls = turn.get("user", ""), turn.get("calls", [])
     texts = user if isinstance(user, list) else [user]
     if not all(isinstance(text, str) for text in texts):
-        raise DataFileError(f"{place}: 'user' must be a text or a list of texts")
+        raise DataFileError(f"{place}: 'user' must be a string or a list of strings")
     if not isinstance(calls, list) or not all(isinstance(name, str) for name in calls):
         raise DataFileError(f"{place}: 'calls' must be a list of tool names")
     move = turn.get("move", "call" if calls else None)

@@ -463,7 +463,7 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
     if not isinstance(values, dict) or values.get("form") != FORM:
         raise DataFileError(
             f"{path}: not a retriever file that this version of hvr can read "
-            f"(expected format {FORM}); build it again"
+            f"(expected format {FORM}); train the retriever again"
         )
     try:
         config = decode(RetrieverConfig, values["config"], "config", ValueError)

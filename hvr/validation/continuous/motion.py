@@ -386,7 +386,9 @@ class MovingState:
                 sign = _sign_at(number, moment)
                 tried += 1
                 if tried > _MOST_DERIVATIVES and not isinstance(number, Polynomial):
-                    raise ContinuousChangeError(f"its first {tried} derivatives are 0")
+                    raise ContinuousChangeError(
+                        f"the first {tried} derivatives of the difference of its sides are 0"
+                    )
         except ContinuousChangeError as error:
             raise self._undecided(test, error, moment) from None
         return sign

@@ -289,7 +289,8 @@ def missing_from_drawing(plan: HierarchicalPlan) -> tuple[str, ...]:
     notes = []
     if lost:
         names = ", ".join(f"{line.identifier} {line.name}" for line in lost[:3])
-        notes.append(f"{len(lost)} not below an initial task: {names}")
+        more = ", …" * (len(lost) > 3)
+        notes.append(f"lines not below an initial task ({len(lost)}): {names}{more}")
     if tree.missing:
         unknown = ", ".join(str(identifier) for identifier, _ in tree.missing[:3])
         notes.append(f"no line has the identifier {unknown}")

@@ -135,7 +135,10 @@ class _Reader:
         elif not number and any(rule.predicate == name for rule in self.domain.derived):
             self._wrong(f"the predicate {name!r} is derived: name the facts that it follows from")
         elif len(args) != (wanted := len(known[name].parameters)):
-            self._wrong(f"the {kind} {name!r} takes {wanted} objects, but {text} has {len(args)}")
+            self._wrong(
+                f"the {kind} {name!r} takes {wanted} object{'s' * (wanted != 1)}, but {text} has "
+                f"{len(args)}"
+            )
         else:
             return tuple(words)
         return None

@@ -124,7 +124,11 @@ class PddlEnvironment:
         for name in hidden:
             if name not in known:
                 names = ", ".join(sorted(known))
-                raise UsageError(f"cannot hide {name!r}: the domain has only {names}", field="hide")
+                raise UsageError(
+                    f"cannot hide {name!r}: expected a predicate or function of the domain "
+                    f"({names})",
+                    field="hide",
+                )
             if any(rule.predicate == name for rule in domain.derived):
                 raise UsageError(
                     f"cannot hide {name!r}, which is derived: hide the facts that it depends on",
@@ -327,8 +331,8 @@ def _rule(text: str) -> FaultRule:
         return FaultRule(WorldFault(name), rate)
     except ValueError as error:
         raise UsageError(
-            f"{text!r} is not a fault rule: {error}; write {name}:0.1 for a probability at each "
-            f"step, or {name}@3 for a step",
+            f"{text!r} is not a fault rule: {error}; write {name}:0.1 for probability 0.1 "
+            f"at each step, or {name}@3 for step 3 only",
             field="faults",
         ) from None
 

@@ -89,7 +89,13 @@ class WorldFolder(WorldFile):
         path = files.get(name.removesuffix(".pddl"), self.folder / name)
         if not path.is_file():
             near = nearest(name, known)
-            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known) or 'none'}"
+            hint = (
+                f"did you mean {near!r}?"
+                if near
+                else f"choose from {', '.join(known)}"
+                if known
+                else "it has none"
+            )
             raise UsageError(
                 f"{self.name} has no task or problem {name!r}; {hint}", field="problem"
             )
@@ -177,7 +183,7 @@ class WorldFolder(WorldFile):
             bound = bound_names(read_text(path))
         except (SyntaxError, ValueError, RecursionError) as error:
             line = getattr(error, "lineno", None) or 1
-            return (f"{path}:{line}: this is not Python: {error.args[0]}",)
+            return (f"{path}:{line}: not valid Python: {error.args[0]}",)
         except DataFileError as error:
             return (f"{path}:1: {error}",)
         if bound is None or attribute in bound:
@@ -275,7 +281,7 @@ def create_world(folder: Path, domain_file: Path, problem_files: Sequence[Path] 
     domain = parse_domain(domain_file)
     if not domain.actions:
         why = "only durative actions, but worlds execute actions step by step"
-        what = why if domain.durative_actions else "no actions to act with"
+        what = why if domain.durative_actions else "no actions, but a world needs at least one"
         raise UsageError(f"{domain_file} has {what}", field="domain")
     for file in problem_files:
         parse_problem(file, domain)

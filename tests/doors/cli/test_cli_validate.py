@@ -593,7 +593,7 @@ def test_a_certificate_proves_the_verdict(hvr_: Hvr) -> None:
 def test_a_certificate_that_cannot_be_had_is_not_written(hvr_: Hvr) -> None:
     unknown = hvr_("validate", *TASK, "plans/broken.plan", "--certificate", "proof.json")
     assert unknown.code == 2
-    assert "proof.json was not written: no certificate: the plan cannot be read" in unknown.err
+    assert "proof.json was not written: the plan cannot be read" in unknown.err
     assert not Path("proof.json").exists()
     Path("answer.txt").write_text("The plan:\n```\n(open)\n(fill)\n(close)\n```\n")
     longer = hvr_("validate", *TASK, "answer.txt", "--extract", "--certificate", "proof.json")

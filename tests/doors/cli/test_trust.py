@@ -86,7 +86,7 @@ def test_tools_of_a_world_run_only_by_an_explicit_path_or_an_option(hvr_: Hvr, h
 def test_check_and_show_look_without_running(name: str, hvr_: Hvr, here: Path) -> None:
     mark = pddl_world(here / "ward")
     checked = hvr_("world", "check", name)
-    assert checked.code == 0 and "not checked, since it was not run: environment" in checked.out
+    assert checked.code == 0 and "not run, so not checked: environment" in checked.out
     assert hvr_("world", "show", name).code == 0
     assert not mark.exists()
     run = hvr_("world", "check", name, "--run")
@@ -113,7 +113,7 @@ def test_a_server_of_tools_is_started_only_if_asked(hvr_: Hvr, here: Path) -> No
     )
     assert hvr_("world", "check", "./served").code == 0
     shown = hvr_("world", "show", "./served")
-    assert shown.code == 0 and "not listed, since it was not run: mcp" in shown.out
+    assert shown.code == 0 and "not run, so not listed: mcp" in shown.out
     assert hvr_("tools", "run", "served").code == 2
     assert not mark.exists()
 
@@ -127,7 +127,7 @@ def test_a_server_of_tools_is_started_only_if_asked(hvr_: Hvr, here: Path) -> No
         ("if True:\n    open = print\n", ""),
         ("def closed(setup):\n    open = 1\n", "no function 'open'"),
         ("class Door:\n    def open(self): pass\n", "no function 'open'"),
-        ("def open(:\n", "not Python"),
+        ("def open(:\n", "not valid Python"),
     ],
 )
 def test_the_source_of_an_environment_is_checked(

@@ -130,7 +130,7 @@ def test_damaged_and_foreign_checkpoints_are_told(verifier: Verifier, tmp_path: 
     with pytest.raises(DataFileError, match="is not part of a plan verifier"):
         Verifier.load(folder, HashEncoder())
     changed(version=99)
-    with pytest.raises(DataFileError, match="train it again"):
+    with pytest.raises(DataFileError, match="train the verifier again"):
         Verifier.load(folder, HashEncoder())
     changed(tools=dict(values["tools"], links=[]))
     with pytest.raises(DataFileError, match="damaged"):

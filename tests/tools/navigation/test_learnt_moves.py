@@ -52,7 +52,7 @@ def test_a_dialogue_says_what_was_at_hand_known_and_right() -> None:
     [
         ({}, "'turns' must be a non-empty list"),
         ({"turns": [3]}, "turn 1: expected an object"),
-        ({"turns": [{"user": 3, "move": "ask"}]}, "'user' must be a text"),
+        ({"turns": [{"user": 3, "move": "ask"}]}, "'user' must be a string"),
         ({"turns": [{"user": "x"}]}, "'move' must be one of call, find, ask, answer"),
         ({"turns": [{"user": "x", "move": "stop"}]}, "'move' must be one of"),
         ({"turns": [{"user": "x", "move": "ask", "calls": ["a"]}]}, "must be 'call' if"),

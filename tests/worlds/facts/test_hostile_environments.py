@@ -159,4 +159,4 @@ def test_a_late_answer_is_waited_for_as_long_as_the_world_says(hvr_: Hvr, blocks
     assert ended.code == 4 and "env_timeout in world.toml" in ended.err
     assert hvr_(*words, "--env-timeout", "30").code == 0
     file.write_text(file.read_text().replace("0.5", "-1"))
-    assert "env_timeout must be a number of seconds" in hvr_(*words).err
+    assert "env_timeout must be a positive number of seconds" in hvr_(*words).err

@@ -234,7 +234,7 @@ def test_world_files_that_cannot_be_used(tmp_path: Path, text: str, message: str
 
 def test_a_domain_without_actions_is_no_world(tmp_path: Path) -> None:
     (tmp_path / "d.pddl").write_text("(define (domain d) (:predicates (p)))")
-    with pytest.raises(UsageError, match="no actions to act with"):
+    with pytest.raises(UsageError, match="no actions, but a world needs"):
         create_world(tmp_path / "w", tmp_path / "d.pddl")
     assert not (tmp_path / "w").exists()
     (tmp_path / "world.toml").write_text('domain = "d.pddl"')

@@ -265,7 +265,10 @@ def run_learn(args: argparse.Namespace) -> int:
     scores = f"accuracy {figures['accuracy']:.3f}, macro F1 {figures['macro_f1']:.3f}"
     print(f"  on held-out dialogues: {scores}; most common move: {figures['commonest']:.3f}")
     if not learnt.better:
-        print("  not significantly better than always the most common move: it will be ignored")
+        print(
+            "  not significantly better than always choosing the most common "
+            "move, so hvr will ignore it"
+        )
     return 0
 
 

@@ -126,7 +126,9 @@ def run_guard(args: argparse.Namespace) -> int:
     from hvr.tools.catalogue.schema import Effect
 
     if sum(map(bool, (args.command, args.url, args.world))) != 1:
-        raise UsageError("give one server: a command after --, --url, or --world", field="command")
+        raise UsageError(
+            "give exactly one server: --url, --world, or a command after '--'", field="command"
+        )
     name, tools = _opened(args)
     try:
         warn_malformed_tools(tools.catalogue.left_out)
@@ -327,7 +329,7 @@ _LETTERS = {"r": Effect.READS, "w": Effect.WRITES, "d": Effect.DESTROYS}
 
 
 def ask_effects(world: WorldFile, tools: Sequence[ToolSchema]) -> bool:
-    """Ask the user about tools with unknown effects, and save the answers; return whether any.
+    """Ask the user for unknown effects of tools; return whether any answer was saved.
 
     Tools are grouped by the effect that their names suggest. The user can confirm a group, or
     answer for each tool.

@@ -209,8 +209,8 @@ def _task(world: WorldFile, args: argparse.Namespace) -> ToolTask | None:
     if args.request is None and not args.goal:
         if len(tasks) == 1:
             return next(iter(tasks.values()))
-        listed = f": {', '.join(tasks)}" if tasks else ""
-        raise UsageError(f"name a task{listed}, or a goal with --goal", field="request")
+        listed = f" ({', '.join(tasks)})" if tasks else ""
+        raise UsageError(f"name a task{listed}, or give a goal with --goal", field="request")
     return None
 
 

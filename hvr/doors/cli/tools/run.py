@@ -174,7 +174,7 @@ class RequestOutcome:
     def why(self) -> str:
         """Why the run ended, as a sentence."""
         if self.uncertain:
-            return "A call may have been done: check, and use --repeat to make it again."
+            return "A call may have been made: check, and use --repeat to make it again."
         if not self.waiting:
             return self.run.decision.why
         options = {_option(one) for one in self.waiting}

@@ -149,11 +149,11 @@ class Judge:
             RiskFinding(i, 1.0, f"{n.tool} is not among the tools; {called} {read.renamed[n.tool]}")
             for i, n in enumerate(graph.nodes)
             if n.tool in read.renamed
-            for called in ("nearest is" if n.tool in read.unknown else "it is called",)
+            for called in ("the nearest is" if n.tool in read.unknown else "it is called",)
         )
         if opinion is None:
             count = len(self.past)
-            why = "" if by_rule else f"{count} plans are too few to learn from"
+            why = "" if by_rule else f"too few past plans to learn from ({count})"
             nodes = [float(any(f.where == i for f in by_rule)) for i in range(len(graph.nodes))]
             edges = (0.0,) * len(graph.all_edges)
             # Without fitted weights, only the rule can decide.

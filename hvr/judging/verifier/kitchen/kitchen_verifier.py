@@ -446,7 +446,7 @@ def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:
     if ":" not in reason:
         risky = max(range(last), key=lambda i: verdict.node_risks[i])
         step = verdict.graph.nodes[risky].text
-        reason += f"; no step stands out, '{step}' fits least"
+        reason += f"; no step stands out; '{step}' fits least"
     return RiskFinding(last, verdict.node_risks[last], reason)
 
 

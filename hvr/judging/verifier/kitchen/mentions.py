@@ -82,9 +82,9 @@ class RequestMentions:
     """Everything that a request names.
 
     Args:
-        states: State families, each followed by whether it must hold.
-        lasting: Members of `states` that may hold from the start: "clean" requires no washing,
-            "washed" does.
+        states: Families of states, such as `heat`, each paired with whether it must hold.
+        lasting: Members of `states` that count as achieved even if they hold from the start:
+            "clean" requires no washing, "washed" does.
         frame: Words of the request, with `thing` in place of each movable thing.
     """
 
