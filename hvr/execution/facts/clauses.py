@@ -29,6 +29,7 @@ from hvr.execution.facts.things import Thing
 from hvr.language.function_words import FUNCTION_WORDS
 from hvr.language.lexicon import plurals
 from hvr.pddl import Atom, Comparison, Formula, FunctionTerm, Not, Number, Or
+from hvr.pddl.formulas import atoms_of
 from hvr.worlds.facts.lexicon import words_of
 
 _FEW = 3
@@ -84,7 +85,7 @@ class FactClauses(FactProperties):
         """Parse a clause with its verb; return None for other texts."""
         words = text.split()
         done = read_occurrence(text, self.domain)
-        if done is not None and {*done.args} <= {*self.objects}:
+        if done is not None and all({*a.args} <= {*self.objects} for a in atoms_of(done)):
             return done
         for frame in self.frames:
             if frame.subject == "":

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hvr.pddl.model import Function
 from hvr.worlds.facts.lexicon import words_of
 
-_OPERATORS = {
+OPERATORS = {
     "at least": ">=",
     "no less than": ">=",
     "at most": "<=",
@@ -28,11 +28,11 @@ _OPERATORS = {
 }
 _SYMBOLS = (">=", "<=", ">", "<", "=")
 COMPARISON_WORDS = tuple(
-    dict.fromkeys(word for text in ("is not", *_OPERATORS) for word in text.split())
+    dict.fromkeys(word for text in ("is not", *OPERATORS) for word in text.split())
 )
 """The words of comparisons, other than the names of functions and objects."""
 
-_OPERATOR = "|".join(f"{text} " if text else "" for text in _OPERATORS)
+_OPERATOR = "|".join(f"{text} " if text else "" for text in OPERATORS)
 _COMPARED = re.compile(
     rf"(?P<left>.+?) (?:(?:is|are) (?P<denied>not )?(?P<word>{_OPERATOR})"
     rf"|(?:is |are )?(?P<symbol>{'|'.join(_SYMBOLS)}) ?)(?P<right>\S.*)"
@@ -63,14 +63,14 @@ _THERE = re.compile(
 def parse_comparison(text: str) -> ComparisonClause | None:
     """Parse a clause as a comparison; return None if it is not one."""
     if (having := _HAVING.fullmatch(text) or _THERE.fullmatch(text)) is not None:
-        operator = _OPERATORS[(having["word"] or "").strip()]
+        operator = OPERATORS[(having["word"] or "").strip()]
         return ComparisonClause(
             f"the {having['function']} of {having['left']}", operator, having["right"]
         )
     match = _COMPARED.fullmatch(text)
     if match is None:
         return None
-    operator = match["symbol"] or _OPERATORS[match["word"].strip()]
+    operator = match["symbol"] or OPERATORS[match["word"].strip()]
     return ComparisonClause(match["left"], operator, match["right"], positive=not match["denied"])
 
 

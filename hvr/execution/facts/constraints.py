@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from hvr.errors import LanguageError
-from hvr.execution.facts.clauses import FactClauses
 from hvr.execution.facts.imperatives import PLACING, literals_of, plain_verb
+from hvr.execution.facts.orders import FactOrders
 from hvr.execution.facts.properties import negation
 from hvr.language.function_words import FUNCTION_WORDS
 from hvr.language.lexicon import tokenize
@@ -322,9 +322,31 @@ _ONLY = re.compile(
 )
 
 
-def without_fixed(text: str, reader: FactClauses) -> tuple[str, list[Expression]]:
-    """Split a request into its rest, and the constraints of "leave X where it is" and "only X"."""
+_OUT = re.compile(
+    r"(?:^|[,.;] ?(?:and |but )?| and | but )keep (?P<who>[^,.;]+?) (?:out of|away from|off) "
+    r"(?P<place>[^,.;]+?)(?=$|[,.;]| and | but )"
+)
+_MAY_NOT = re.compile(
+    r"(?:^|[,.;] ?(?:and |but )?| and | but )(?P<who>[^,.;]+?) (?:must|may|should|shall|can) ?"
+    r"(?:not|never) (?!be |stay |have |remain )(?P<deed>[^,.;]+?)(?=$|[,.;]| and | but )"
+)
+
+
+def without_fixed(text: str, reader: FactOrders) -> tuple[str, list[Expression]]:
+    """Split a request into its rest and constraints, such as "leave X where it is" and "only X"."""
     found: list[Expression] = []
+
+    def out(match: re.Match[str]) -> str:
+        there = reader.clauses(f"{match['who']} is in {match['place']}")
+        if there is None or holds_initially(reader.domain, reader.problem, there):
+            return match[0]
+        found.append(_always(negation(there)))
+        return ","
+
+    def may_not(match: re.Match[str]) -> str:
+        deeds = reader.occurrences(match["who"], match["deed"])
+        found.extend(_always(Not(deed)) for deed in deeds)
+        return "," if deeds else match[0]
 
     def stay(match: re.Match[str]) -> str:
         phrase = match["left"] or match["unmoved"] or match["stays"]
@@ -345,7 +367,8 @@ def without_fixed(text: str, reader: FactClauses) -> tuple[str, list[Expression]
             found.extend(map(_always, unchanged(other, reader.domain, reader.problem)))
         return ""
 
-    rest = _ONLY.sub(only, _STAYS.sub(stay, text)).strip(" ,.;")
+    rest = _MAY_NOT.sub(may_not, _OUT.sub(out, _ONLY.sub(only, _STAYS.sub(stay, text))))
+    rest = rest.strip(" ,.;")
     return re.sub(r"^(?:and|but) |(?:,)? (?:and|but)$", "", rest), found
 
 

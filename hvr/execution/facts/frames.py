@@ -62,14 +62,15 @@ def frames_of(domain: Domain, words: WorldLexicon) -> Iterator[FactFrame]:
     """Yield the frames of a world's wording, and of the names of unary predicates."""
     for name, wording in words.wording.predicates.items():
         for positive, template in ((True, wording.true), (False, wording.false)):
-            yield from _frames(name, positive, template.text.lower())
+            kinds = [p.types[0] for p in domain.predicates[name].parameters]
+            yield from _frames(name, positive, template.text.lower(), kinds)
     for name, predicate in domain.predicates.items():
         last = words_of(name).lower().split()[-1]
         if len(predicate.parameters) == 1 and last not in PLACES:
             yield FactFrame(name, True, 0, tuple(words_of(name).lower().split()))
 
 
-def _frames(name: str, positive: bool, text: str) -> Iterator[FactFrame]:
+def _frames(name: str, positive: bool, text: str, kinds: Sequence[str]) -> Iterator[FactFrame]:
     parts: list[str | int] = [
         int(part[1:-1]) if part.startswith("{") else part
         for part in re.findall(r"\{\d+\}|[^\s{}]+", text)
@@ -91,6 +92,9 @@ def _frames(name: str, positive: bool, text: str) -> Iterator[FactFrame]:
     denied, base = verb_phrase(rest)
     tail = tuple(int(w[1:-1]) if w.startswith("{") else w for w in base.split())
     yield FactFrame(name, positive is not denied, subject, tail)
+    last = tail[-1] if tail else ""
+    if isinstance(last, int) and last < len(kinds) and tail[-2:-1] == (kinds[last],):
+        yield FactFrame(name, positive is not denied, subject, (*tail[:-2], last))  # "has key {1}"
 
 
 def verb_phrase(text: str) -> tuple[bool, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from hvr.pddl import And, Atom, Domain, Expression, Predicate
+from hvr.pddl import And, Atom, Domain, Expression, Not, Predicate
 from hvr.pddl.formulas import atoms_of
 from hvr.worlds.facts.lexicon import WorldLexicon, words_of
 
@@ -49,22 +49,26 @@ def with_occurrences(domain: Domain, formulas: Iterable[Expression]) -> Domain:
     return domain.replace(actions=actions, predicates=predicates)
 
 
-def occurrence_clause(atom: Atom, words: WorldLexicon) -> str:
+def occurrence_clause(literal: Atom | Not, words: WorldLexicon) -> str:
     """Return 'unload parcel1, truck1, any is done' for an occurrence; empty for other facts.
 
     "any" stands for the parameters that the request does not name.
     """
-    match = _DONE.fullmatch(atom.predicate)
-    if match is None:
+    atom = literal.operand if isinstance(literal, Not) else literal
+    match = _DONE.fullmatch(atom.predicate) if isinstance(atom, Atom) else None
+    if match is None or not isinstance(atom, Atom):
         return ""
     slots = dict(zip(map(int, match["slots"].split("-")[1:]), atom.args, strict=True))
     arity = words.wording.actions[match["action"]].imperative.arity
     args = ", ".join(slots.get(n, "any") for n in range(arity))
-    return f"{words_of(match['action'])} {args} is done"
+    return f"{words_of(match['action'])} {args} is {'not ' * (literal is not atom)}done"
 
 
-def read_occurrence(text: str, domain: Domain) -> Atom | None:
+def read_occurrence(text: str, domain: Domain) -> Atom | Not | None:
     """Parse the clause of an occurrence; return None for other texts."""
+    if text.endswith(" is not done"):
+        done = read_occurrence(f"{text.removesuffix(' is not done')} is done", domain)
+        return None if done is None else Not(done)
     if not text.endswith(" is done"):
         return None
     for name, action in domain.actions.items():

@@ -15,11 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import partial
+from itertools import permutations, product
 
 from hvr.errors import LanguageError
 from hvr.execution.facts.arrangements import exchange, tower
 from hvr.execution.facts.clauses import FactClauses
+from hvr.execution.facts.comparisons import OPERATORS
 from hvr.execution.facts.frames import PREPOSITIONS, plain_text
 from hvr.execution.facts.imperatives import (
     HOLDING,
@@ -40,7 +43,7 @@ from hvr.execution.facts.imperatives import (
     variants,
 )
 from hvr.execution.facts.occurrences import occurrence
-from hvr.execution.facts.properties import NamedTwiceError, all_of, parts_of
+from hvr.execution.facts.properties import NamedTwiceError, all_of, first_of, parts_of
 from hvr.execution.facts.things import EXCEPTION, NONE, SOME, Property, Thing
 from hvr.language.lexicon import Lexicon, Verb, build_lexicon
 from hvr.pddl import (
@@ -73,6 +76,9 @@ _CONTRAST = re.compile(
 )
 _KEEPING = re.compile(r"^(?:keep|continue|go on) ([a-z]+ing)\b")
 _BACK = re.compile(r" (?:over|back|all the way|straight)(?= (?:to|at|in|into|onto|on) )")
+_LEVEL = re.compile(
+    r"(?P<order>.+?) (?:(?:with|to) (?P<how>at least|at most|exactly)|to) (?P<number>\d+)(?: \w+)?"
+)
 _SHARED = re.compile(r"(?P<verbs>[a-z-]+(?:, [a-z-]+)*),? and (?P<last>[a-z-]+) (?P<rest>.+)")
 _ASKING = frozenset({"have", "let", "make", "ask", "tell", "get"})
 _OUGHT = re.compile(r"(?:should|must|shall|will|(?:has|have|needs?|is|are) to) (?!be\b)|, ")
@@ -82,13 +88,18 @@ _GIVING = re.compile(
 )
 _EXISTS = re.compile(r"there (?:(?:should|must|shall|has to|have to) be|is|are|be) (?P<rest>.+)")
 _ADVERBS = re.compile(r"^(?:(?:over|back|up|down|away|all the way|straight|together) )+(?=\w)")
+_GIVEN = frozenset({"give", "hand", "pass", "bring", "deliver"})
+_TO = re.compile(r"(?:over )?to (?P<who>.+)")
 _AWAY = re.compile(r"(?:out of|away from|off of|off|from|out) (?P<place>.+)")
 _GENERIC = frozenset({*PLACING, "make", "keep", "turn", "set", "remove", "pull", "lift", "park"})
 
 
 class FactOrders(FactClauses):
-    def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
+    def __init__(
+        self, domain: Domain, problem: Problem, words: WorldLexicon, context: str = ""
+    ) -> None:
         super().__init__(domain, problem, words)
+        self._context = context
         domain, words = self.domain, self.words
         said = orders_of(words.wording.actions, domain)
         nouns = {noun for names in words.types.values() for noun in names}
@@ -199,9 +210,9 @@ class FactOrders(FactClauses):
                 yield f"{verb} {text}"
             return
         several = bool(re.search(r"\b(?:them|they)\b", text))
-        words = self._request.replace(",", "").split()
+        words = f"{self._context} {self._request}".replace(",", "").split()
         spans = (" ".join(words[a:b]) for a in range(len(words)) for b in (a + 2, a + 1))
-        named = [span for span in spans if span in self._things.phrases]
+        named = [span for span in spans if span in self._things.phrases][::-1]
         mentions = [
             mention
             for mention in (*dict.fromkeys(reversed(self._mentions)), *named)
@@ -217,6 +228,10 @@ class FactOrders(FactClauses):
     def order(self, text: str) -> list[Formula] | None:
         text = _KEEPING.sub(lambda match: plain_verb(match[1], {*self.verbs, *HOLDING}), text)
         text = _BACK.sub("", text)
+        if (level := _LEVEL.fullmatch(text)) is not None:
+            found = self._to_level(level["order"], level["how"] or "at least", level["number"])
+            if found is not None:
+                return found
         times_free, times = repeated(self._without_amount(text))
         clause = self._clause(text)
         found = [clause] if clause is not None else self._by_action(times_free, times)
@@ -238,6 +253,12 @@ class FactOrders(FactClauses):
             lit = self.order(f"turn on {off['what'] or off['thing']}")
             found = [Not(lit[0])] if lit is not None and isinstance(lit[0], Atom) else None
         return found or self._contrast(text) or self._except(text)
+
+    def stated(self, subject: str, said: Property, *, deed: bool = False) -> Formula | None:
+        found = super().stated(subject, said, deed=deed)
+        if found is not None:
+            self._mentions.append(subject)
+        return found
 
     def _note(self, verb: str, thing: str, others: Sequence[str] = ()) -> None:
         self._mentions += [*others, thing]
@@ -314,9 +335,26 @@ class FactOrders(FactClauses):
             return self._agreed(order, who)
         return None
 
+    def occurrences(self, who: str, deed: str) -> list[Atom]:
+        """Return the occurrences of actions by someone with things: any action for "touch"."""
+        verb, _, thing = deed.partition(" ")
+        agents, objects = self.objects_of(who), self.objects_of(thing)
+        found = []
+        for action in self.domain.actions.values():
+            if verb not in ("touch", "use", *words_of(action.name).split()[:1]):
+                continue
+            for pair in permutations(range(len(action.parameters)), 2):
+                kinds = [action.parameters[n] for n in pair]
+                for names in product(agents, objects):
+                    if all(
+                        self._is_a(self.objects[m], k) for m, k in zip(names, kinds, strict=True)
+                    ):
+                        found.append(occurrence(action.name, dict(zip(pair, names, strict=True))))
+        return found
+
     def _agreed(self, order: str, who: str) -> list[Formula] | None:
         """Parse an order and who or what carries it out."""
-        found = self._by_action(f"{order} with {who}", Repetition())
+        found = self._by_action(order, Repetition(), who)
         means = self._thing(who) or self._thing(f"a {who}")
         if found is None and means is not None:
             found = self._placed(order, means)
@@ -334,16 +372,15 @@ class FactOrders(FactClauses):
         numbers = (c.fluent.function for c in changes if isinstance(c, NumericEffect))
         return head if head and last in map(words_of, numbers) else text
 
-    def _by_action(self, text: str, times: Repetition) -> list[Formula] | None:
+    def _by_action(self, text: str, times: Repetition, who: str = "") -> list[Formula] | None:
         text = self._unhyphened(text)
         for order in self._imperatives:
-            for pairs in order.arguments(text):
+            for said in order.arguments(text):
+                pairs = (*said, ("with", who)) if who else said
                 for known in order.assignments(pairs, self._fits):
                     direct = bool(pairs) and not pairs[0][0]
                     try:
                         found = self._action(order, known, times, direct=direct)
-                    except NamedTwiceError:
-                        raise
                     except LanguageError as error:  # another assignment may be meant
                         self._failure = self._failure or error
                         continue
@@ -358,14 +395,22 @@ class FactOrders(FactClauses):
             text = text.replace(name, words_of(name)) if "-" in name else text
         return text
 
+    def _to_level(self, order: str, how: str, number: str) -> list[Formula] | None:
+        """Parse 'fill the cart with at least 10 ore': a bound on the number that a verb changes."""
+        found = self._by_action(order, Repetition())
+        changed = found[0] if found is not None else None
+        if not isinstance(changed, Comparison):
+            return None
+        return [Comparison(OPERATORS[how], changed.left, Number(Decimal(number)))]
+
     def _fits(self, text: str, parameter: TypedName) -> bool:
         return text == _SUBJECT or self._thing(text, parameter) is not None
 
     def _participle(self, text: str) -> Property | None:
         """Parse the participle of an action with its arguments: "fed by bob"."""
         word, _, rest = text.partition(" ")
-        verb = self._participles.get(word)
-        if verb is None:
+        verb = self._participles.get(word, "" if rest or word not in self._own_verbs else word)
+        if not verb:
             done, _, who = text.rpartition(" by ")
             said_, means = self.property(done) if done else None, self._thing(who)
             return self._by_means(said_, means) if said_ is not None and means else None
@@ -568,7 +613,10 @@ class FactOrders(FactClauses):
             if (away := _AWAY.fullmatch(rest)) is not None:
                 place = self._thing(away["place"])
                 return self._away(place) if place is not None else None
-            return self.property(rest)
+            given = _TO.fullmatch(rest) if verb in _GIVEN else None
+            who = self._thing(given["who"]) if given is not None else None
+            ways = [self.property(rest), self._received(who) if who is not None else None]
+            return first_of([way for way in ways if way is not None])
         for form in (*(participles(verb) if verb not in self._own_verbs else ()), verb):
             found = self.property(f"{form} {rest}".strip())
             if found is not None:

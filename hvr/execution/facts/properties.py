@@ -31,6 +31,7 @@ from hvr.values import cached_property
 from hvr.worlds.facts.lexicon import WorldLexicon
 
 _MOST_COMBINATIONS = 200
+_OWNING = frozenset({"have", "hold", "carry", "own"})
 _OTHERS = frozenset({"other", "others", "rest", "remaining", "else"})
 _JOINTS = re.compile(r", and |, or |, | and | or ")
 _HERE = re.compile(
@@ -110,6 +111,11 @@ class FactProperties:
             parts = [self.about(part, said, deed=deed) for part in thing.parts]
             known = [part for part in parts if part is not None]
             return all_of(known) if len(known) == len(parts) else None
+        if thing.persons:
+            some = thing.replace(members=thing.persons, persons=())
+            return self.about(some, said, deed=deed) or self.about(
+                thing.replace(persons=()), said, deed=deed
+            )
         values, twice = {}, []
         for member in thing.members:
             try:
@@ -221,7 +227,9 @@ class FactProperties:
             return thing if None not in parts else None
         fit = [m for m in thing.members if self.domain.has_type(self.objects[m], parameter.types)]
         if thing.loose and fit:
-            return thing.replace(members=tuple(fit), kind=self._kind_of(tuple(fit)), loose=False)
+            persons = tuple(m for m in thing.persons if m in fit)
+            kind = self._kind_of(tuple(fit))
+            return thing.replace(members=tuple(fit), kind=kind, loose=False, persons=persons)
         return thing if len(fit) == len(thing.members) else None
 
     # --- properties ----------------------------------------------------------------------
@@ -237,10 +245,9 @@ class FactProperties:
 
     def _property(self, text: str) -> Property | None:
         is_denied, base = verb_phrase(text)
-        ways = [
-            said(way) for said in (self._simple, self._inner) for way in dict.fromkeys((base, text))
-        ]
-        found = _first_of([way for way in ways if way is not None])
+        forms = dict.fromkeys((base, text, base.removeprefix("have ")))  # "should have paid"
+        ways = [said(way) for said in (self._simple, self._inner) for way in forms]
+        found = first_of([way for way in ways if way is not None])
         return _denied(found) if is_denied and found is not None else found
 
     def _inner(self, text: str) -> Property | None:
@@ -282,7 +289,7 @@ class FactProperties:
         if _HERE.fullmatch(text) or _BACK.fullmatch(text):
             ways.append(self._in_place)
         ways.append(self._participle(text))
-        return _first_of([way for way in ways if way is not None])
+        return first_of([way for way in ways if way is not None])
 
     def _participle(self, text: str) -> Property | None:
         """Parse the participle of an action, such as "washed"; `FactOrders` knows the actions."""
@@ -299,7 +306,7 @@ class FactProperties:
                 things = self._filled(texts)
                 if things is not None:
                     ways.append((frame, things))
-        return _first_of([partial(self._of_frame, f, things) for f, things in ways])
+        return first_of([partial(self._of_frame, f, things) for f, things in ways])
 
     def _filled(self, texts: Mapping[int, str]) -> dict[int, Thing] | None:
         things = {number: self._thing(text) for number, text in texts.items()}
@@ -416,6 +423,21 @@ class FactProperties:
 
         return said
 
+    def _received(self, who: Thing) -> Property:
+        """Return the property that someone has an object."""
+
+        def said(name: str, _: tuple[str, ...]) -> Formula | None:
+            for frame in self.frames if name in self.objects else ():
+                owns = frame.positive and isinstance(frame.subject, int) and len(frame.tail) > 1
+                slot = frame.tail[-1] if frame.tail else ""
+                if owns and frame.tail[0] in _OWNING and isinstance(slot, int):
+                    things = {slot: Thing((name,)), int(frame.subject): who}
+                    if (found := self._of_frame(frame, things)) is not None:
+                        return found
+            return None
+
+        return said
+
     def _beneath(self, _: str, thing: Thing) -> Property:
         """Return the property of having a thing on top."""
 
@@ -479,7 +501,7 @@ def _denied(said: Property) -> Property:
     return opposite
 
 
-def _first_of(ways: Sequence[Property]) -> Property | None:
+def first_of(ways: Sequence[Property]) -> Property | None:
     """Return a property that means the first of several that can be said of a subject."""
 
     def said(name: str, types: tuple[str, ...]) -> Formula | None:

@@ -62,12 +62,18 @@ class ParsedGoal:
 
 
 def _stages(
-    text: str, domain: Domain, problem: Problem, words: WorldLexicon, *, orders: bool
+    text: str,
+    domain: Domain,
+    problem: Problem,
+    words: WorldLexicon,
+    *,
+    orders: bool,
+    context: str = "",
 ) -> tuple[ParsedGoal, ...]:
     if text.lstrip().startswith("("):
         stages = [parse_formula(text, domain, problem.objects, file="<goal>")]
     else:
-        stages = FactOrders(domain, problem, words).read(text, orders=orders)
+        stages = FactOrders(domain, problem, words, context).read(text, orders=orders)
     return tuple(ParsedGoal(formula, goal_text(formula, words)) for formula in stages)
 
 
@@ -84,7 +90,7 @@ def goal_text(formula: Expression, words: WorldLexicon) -> str:
             return _quantified(ALL, variable, body, words) or str(formula)
         case Exists((variable,), body):
             return _quantified(SOME, variable, body, words) or str(formula)
-        case Atom() if said := occurrence_clause(formula, words):
+        case Atom() | Not(Atom()) if said := occurrence_clause(formula, words):
             return said
         case Atom() | Not(Atom()) | Comparison() | Not(Comparison()):
             return literal_clause(formula, words.wording)
@@ -279,7 +285,7 @@ def _restricted(
     constraints += [
         parse_constraint(f"(always {state})", domain, problem.objects) for state in kept
     ]
-    stages = _stages(rest, domain, problem, words, orders=True)
+    stages = _stages(rest, domain, problem, words, orders=True, context=plain_text(text))
     return _posed(domain, problem, words, [stage.formula for stage in stages], constraints, [])
 
 
@@ -334,6 +340,7 @@ def _posed(
     mark = Atom("stage-1-reached", ())
     marked = [since(mark, one) for one in later if isinstance(one, Trajectory)]
     constraints = And((problem.constraints, *kept, *marked))
+    domain = with_occurrences(domain, [constraints])
     domain, problem = _in_stages(domain, problem, stages)
     return RequestedProblem(domain, problem.replace(constraints=constraints), in_order(said))
 

@@ -40,6 +40,7 @@ class Thing(Value):
         other: Whether one of the members is meant at which the subject is not, as in "the other".
         fresh: Whether an order means objects for which it is not fulfilled yet, as for "a block".
         said: The phrase, if it does not say which of the members it means.
+        persons: The members that "everybody" means, if the clause can be about them.
         parts: Things of a list that cannot be joined in one set, as in "a ball and a box".
     """
 
@@ -52,6 +53,7 @@ class Thing(Value):
     fresh: bool = False
     other: bool = False
     said: str = ""
+    persons: tuple[str, ...] = ()
     parts: tuple[Thing, ...] = ()
 
 
@@ -94,7 +96,7 @@ _EXCEPT = re.compile(
 )
 EXCEPTION = re.compile(
     r"(?P<head>.+?),? (?P<out>(?:except|apart from|other than|excluding|besides|"
-    r"with the exception of|save for) .+|but (?!not ).+)"
+    r"with the exception of|save for) .+|but (?:not )?.+)"
 )
 _RELATIVE = re.compile(r"(?:that|which|who) ")
 _FINITE = re.compile(
@@ -104,6 +106,7 @@ _ADVERBS = re.compile(r" (?:yet|now|already|right now|at the moment|still|curren
 _LIST = re.compile(r", and |, | and ")
 _CHOICE = re.compile(r", or |, | or ")
 _ANY_THING = ("thing", "object", "item", "one", "person")
+_PERSONS = frozenset({"person", "human", "people", "man", "woman"})
 _ANY = re.compile(r"\b(?:things?|objects?|items?|persons?|people)\b")
 _OTHER = frozenset({"other", "opposite", "remaining", "rest", "others", "else"})
 
@@ -253,7 +256,16 @@ class ThingReader:
             members = tuple(m for m in members if m not in self.mentioned)
             rest = rest[4:].strip()
         found = self._chosen(members, rest, text)
-        return None if not found else Thing(found, quantifier, loose=True)
+        body = word.endswith(("body", "one")) or word == "whoever"
+        persons = tuple(m for m in found or () if body and m in self._persons())
+        return None if not found else Thing(found, quantifier, loose=True, persons=persons)
+
+    def _persons(self) -> tuple[str, ...]:
+        """Return the objects of a type of persons, or else those that act first in actions."""
+        kinds = [k for k, nouns in self.words.types.items() if _PERSONS & {*nouns}]
+        firsts = [a.parameters[0].types for a in self.domain.actions.values() if a.parameters]
+        kinds = kinds or [kind for types in firsts for kind in types]
+        return tuple(m for kind in kinds for m in self._members(kind))
 
     def _determined(self, text: str) -> Thing | None:
         for pattern, quantifier, how in _DETERMINERS:

@@ -350,6 +350,16 @@ ROUND = """(define (problem day) (:domain clinic)
             "leave lee where she is and empty the lobby",
             "no nurse is at lobby and no patient is in lobby; at all times lee is in ward",
         ),
+        (
+            "let bob escort smith to the ward",
+            "smith is in ward and escort bob, smith, any, ward is done",
+        ),
+        ("keep lee out of the lobby and feed her", "lee is fed; at all times lee is not in lobby"),
+        (
+            "bob must not touch lee, feed her",
+            "lee is fed; at all times escort bob, lee, any, any is not done; "
+            "at all times feed bob, lee, any is not done; at all times wash bob, lee is not done",
+        ),
         ("take jones to the ward in at most two steps", "jones is in ward; in at most 2 steps"),
         ("bring jones to the garden", None),
         ("bring the patient to the ward", None),
