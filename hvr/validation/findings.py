@@ -104,7 +104,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR202", "missing-requirement", Level.WARNING, "A feature lacks its requirement flag."),
     (
         "HVR203",
-        "overlooked",
+        "tolerated-violation",
         Level.WARNING,
         "An error that leaves the meaning clear was tolerated.",
     ),
