@@ -174,13 +174,13 @@ def json_members(cls: Any) -> tuple[tuple[str, str, str], ...]:
 
 
 def has_json_form(cls: Any) -> bool:
-    """Return whether the values of a class become JSON objects; other values become text."""
+    """Return whether the values of a class become JSON objects; other values become strings."""
     written = getattr(cls, "to_json", JsonObject.to_json) is not JsonObject.to_json
     return bool(written or getattr(cls, "json_shape", ""))
 
 
 def json_value(value: Any) -> Any:
-    """Return a value as JSON; values without a JSON form become text."""
+    """Return a value as JSON; values without a JSON form become strings."""
     if value is None or isinstance(value, str | int | float):
         return value
     if has_json_form(type(value)):

@@ -77,8 +77,8 @@ def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = Fa
     """Read a plan in any common notation from text (`str`) or from a file (`Path`).
 
     A step is `(action object …)` or `action(object, …)`. It may have a number or time before it
-    (`0:`, `1.`, `0.003:`) and a cost or duration after it (`[1]`). `;` begins a comment. A text
-    that begins with `[` or `{` is JSON (see `hvr.pddl.plan_json`). A text that contains only white
+    (`0:`, `1.`, `0.003:`) and a cost or duration after it (`[1]`). `;` begins a comment. Text
+    that begins with `[` or `{` is JSON (see `hvr.pddl.plan_json`). Text that contains only white
     space and comments is the empty plan.
 
     Args:
@@ -101,7 +101,7 @@ def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = Fa
 def parse_plan(source: str | Path, *, file: str | None = None) -> tuple[GroundAction, ...]:
     """Read a classical plan: the steps in the order of execution, without their times.
 
-    `source` is a text, or the path of a file, in one of the notations of `read_plan`.
+    `source` is a string, or the path of a file, in one of the notations of `read_plan`.
 
     Raises:
         DataFileError: The file cannot be read.
@@ -390,7 +390,7 @@ class _Actions(Sequence[GroundAction]):
 
 
 def plain_plan(source: SourceText, epsilon: Fraction) -> PlainPlan | None:
-    """Return the steps of an error-free text, or None if `read_plan` must read it.
+    """Return the steps of error-free plan text, or None if `read_plan` must read it.
 
     The text may contain only steps of one notation, white space and comments. The notations are
     `(action object …)` with or without times, `action(object, …)`, and a JSON list of strings. The
@@ -476,7 +476,7 @@ _MOST_KNOWN = 2000
 
 
 def lazy_timed_plan(source: SourceText) -> LazyTimedPlan | None:
-    """Return the steps of an ASCII text of only timed steps, white space and comments, or None.
+    """Return the steps if an ASCII text has only timed steps, white space and comments, else None.
 
     None means that `read_plan` must read the text.
     """

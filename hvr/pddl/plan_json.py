@@ -121,7 +121,7 @@ def plan_to_json(actions: Iterable[GroundAction]) -> list[dict[str, Any]]:
 
 
 def plan_from_json(data: object) -> tuple[GroundAction, ...]:
-    """Read a classical plan like `steps_from_json`, in the order of execution.
+    """Read a plan in any form that `steps_from_json` accepts, with its steps in execution order.
 
     Raises:
         PddlSyntaxError: The value is not a plan, or two steps have the same time.

@@ -47,7 +47,7 @@ else:
 
 
 class Location(JsonObject, _Place):
-    """A place in a text. Lines and columns are 1-based; columns count characters.
+    """A place in PDDL text. Lines and columns are 1-based; columns count characters.
 
     Attributes:
         file: The name of the file or text.
@@ -69,7 +69,7 @@ class Location(JsonObject, _Place):
 
 
 class Diagnostic(Value):
-    """An error or warning about a PDDL text.
+    """An error or warning about PDDL text.
 
     Attributes:
         location: The place in the text.
@@ -136,7 +136,7 @@ class PddlTextSemanticError(PddlSemanticError):
 class UnsupportedPddlError(PddlTextSemanticError):
     """The text uses a feature of PDDL that hvr does not support.
 
-    Plans for such a text are reported as not judged rather than as invalid.
+    Plans for such a model are reported as not judged rather than as invalid.
     """
 
 
@@ -212,7 +212,7 @@ class SourceText:
     ) -> SourceText:
         """Wrap a text, or read a file and `decode` it.
 
-        Messages name the text `file`; if that is None, they use its path or, without a path,
+        Messages call the text `file` or, if that is None, by its path or, if it has none,
         `default`.
 
         Raises:
@@ -246,7 +246,7 @@ class SourceText:
         return _new_tuple(Location, (self.file, line, offset - starts[line - 1] + 1))
 
     def line_at(self, offset: int) -> tuple[str, int]:
-        """Return the line at an offset, shortened around it if long, and the offset's column."""
+        """Return the line at an offset (cut around it if it is long), and the offset's column."""
         text = self.text
         first = max(0, offset - _LINE)
         start = max(text.rfind("\n", first, offset), text.rfind("\r", first, offset), first - 1) + 1
@@ -274,7 +274,7 @@ class SourceText:
         self.warn(offset, message, **details)
 
     def warn(self, offset: int, message: str, **details: str) -> None:
-        """Add a warning about an error that leaves the meaning clear, even in a strict reader."""
+        """Add a warning, even in a strict reader, about an error that leaves the meaning clear."""
         if len(self.warnings) < _MOST_WARNINGS:
             self.warnings.append(self._diagnostic(offset, message, **details))
         elif len(self.warnings) == _MOST_WARNINGS:
@@ -443,7 +443,7 @@ class Group:
                 yield "", node.offset, node
 
     def used_up(self) -> Iterator[tuple[str, int, Node | None]]:
-        """Yield the items like `raw` and free each; the group must not be used afterwards."""
+        """Yield the items like `raw`, freeing each; the group cannot be used afterwards."""
         if self.inside is not None:
             yield from self.raw()
             return

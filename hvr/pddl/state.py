@@ -487,7 +487,7 @@ class Operator:
         return bits & ~delete | add
 
     def apply_numbers(self, bits: int, values: Values) -> Values:
-        """Return the numbers after the action; for the errors, see `change_numbers`."""
+        """Return the numbers after the action; see `change_numbers` for the errors."""
         if not self.numeric:
             return values
         changes = [change for condition, change in self.numeric if condition.holds(bits, values)]

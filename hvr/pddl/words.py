@@ -49,7 +49,7 @@ def _typed(words: tuple[Any, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def initial_words(domain: Domain, problem: Problem) -> dict[Any, Any]:
-    """Return the initial state: True for each atom, the value for each numeric term.
+    """Return the initial state: atoms map to True, and numeric terms to their values.
 
     If an action changes the total cost and the problem omits its value, it starts at 0.
     """
@@ -83,7 +83,7 @@ def rule_words(rule: DerivedPredicate) -> Any:
 
 
 def dependencies(domain: Domain) -> list[tuple[str, str, bool]]:
-    """Return (predicate, used, polarity) for each derived predicate used in a rule of another."""
+    """Return (predicate, used, polarity) for each use of a derived predicate in another's rule."""
     derived = {rule.predicate for rule in domain.derived}
     return [
         (rule.predicate, part.predicate, positive)

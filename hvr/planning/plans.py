@@ -203,7 +203,7 @@ class PolicyContext:
         prompts: The folder of prompt templates, by default the default world's folder.
         about: Request, task, scene and seed, with their names in transcripts.
         folder: The run folder, or None to save nothing.
-        header: Further fields of the transcript's first line (empty in a replay of the run).
+        header: Further fields of the transcript's first line; empty if the run is a replay.
         transcript: The file of the language model's transcript, if any.
         ledger: The file of model costs, for a budget shared by several processes.
         embedder: An existing embedder, or None to create the embedder that `model` names.
@@ -285,7 +285,8 @@ class Policy(Protocol[Wanted]):
     def needs(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
         """Return the objects that a plan would use, including those whose location is unknown.
 
-        The robot looks for them before planning (`hvr.execution.world`). The default is none.
+        The robot looks for them before planning (`hvr.execution.world`). By default, the result is
+        empty.
         """
         del stage, graph, inventory
         return ()
@@ -293,8 +294,8 @@ class Policy(Protocol[Wanted]):
     def untidy(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
         """Return the objects that the robot must still tidy, such as a fridge that it opened.
 
-        A plan must include them, even if an earlier plan moved or switched them. The default is
-        none.
+        A plan must include them, even if an earlier plan moved or switched them. By default, the
+        result is empty.
         """
         del stage, graph, inventory
         return ()
@@ -563,7 +564,7 @@ def _with_triggers(read: Literals, operator: Operator, state: int) -> Literals:
 
 
 def _needed(reads: Sequence[Literals], states: Sequence[int], goal: Literals) -> Literals:
-    """Regress `goal` through some steps: return the literals that must hold before them."""
+    """Regress `goal` through steps, and return the literals that must hold before them."""
     true, false = goal.true, goal.false
     for number in range(len(reads) - 1, -1, -1):
         before, after = states[number], states[number + 1]

@@ -51,7 +51,7 @@ _BEGINS = re.compile(r"\(\s*(?:and|or|not|imply|forall|exists|[A-Za-z]|[<>=])")
 
 @dataclass(frozen=True)
 class GoalWriter:
-    """Asks a model for a goal until the goal is usable; the model never sees the problem's goal."""
+    """Asks a model for a goal until one is usable; the model never sees the problem's own goal."""
 
     dialogue: Dialogue
     domain: Domain

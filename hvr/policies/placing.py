@@ -64,7 +64,7 @@ class Crowd(Value):
 class Capacity:
     """The space in the receptacles of a scene, computed from bounding boxes.
 
-    Places of unknown size, portable ones, and those whose size does not limit them, such as basins,
+    Places of unknown size, portable places, and places whose size sets no limit, such as basins,
     have unlimited space unless the ontology limits the number of objects in their class.
     """
 
@@ -92,7 +92,7 @@ class Capacity:
                     yield Crowd(place, together)
 
     def could_take(self, place: str, thing: str) -> bool:
-        """Return whether a thing fits into a place from which all portable objects are removed."""
+        """Return whether an object would fit into a place without its portable contents."""
         contents = self._inventory.contents.get(place, ())
         stays = [o for o in contents if not self._inventory.true("pickupable", o)]
         return self.takes(place, (thing,), stays)
@@ -105,7 +105,7 @@ class Capacity:
         )
 
     def slack(self, place: str, thing: str) -> float:
-        """Return the metres that a thing leaves free in a place; negative if it does not fit.
+        """Return the metres that an object leaves free in a place; negative if it does not fit.
 
         The result is infinite if a size is unknown.
         """
@@ -142,9 +142,9 @@ class Capacity:
     def takes(
         self, place: str, things: Sequence[str], others: Collection[str] | None = None
     ) -> bool:
-        """Return whether things fit into a place in this order, beside `others`.
+        """Return whether objects fit into a place in this order, beside `others`.
 
-        `others` are the current contents of the place if None.
+        If `others` is None, the current contents of the place are used.
         """
         inventory = self._inventory
         if others is None:
@@ -272,7 +272,7 @@ PLACED = frozenset({"on", "in"})
 
 
 class PlacingCondition(Value):
-    """The part of a goal that puts one of some things in or on one of some places.
+    """The part of a goal that puts one of several objects in or on one of several places.
 
     Args:
         classes: Classes of the place, if any place of a class is allowed; empty for named places.
@@ -309,7 +309,7 @@ class Placing:
         return tuple(dict.fromkeys(chain.from_iterable(self._spares(placements, names))))
 
     def check(self, names: Collection[str]) -> None:
-        """Raise ImpossibleGoalError if, by refusals, an object is too large for all its places."""
+        """Raise ImpossibleGoalError if the refusals so far show that an object fits in no place."""
         inventory = self._inventory
         for one in self._placements(names):
             places = [p for c in one.classes for p in inventory.of(c)]
@@ -333,7 +333,7 @@ class Placing:
                 )
 
     def _too_small(self, place: str, thing: str) -> bool:
-        """Return whether a place seems too small, and one at least as large refused the object."""
+        """Return whether a place seems too small, and a place no smaller refused the object."""
         if self._room.could_take(place, thing):
             return False
         known = self._inventory.classes
@@ -387,9 +387,9 @@ class Placing:
         return tuple(c for c in single if all(self._too_small(c.place, t) for t in c.things))
 
     def overfull(self, task: Task, actions: Iterable[GroundAction]) -> bool:
-        """Return whether a plan puts objects where they do not fit, and remember these objects.
+        """Return whether a plan puts objects where they do not fit, and record these objects.
 
-        Objects that were already remembered do not count. After `relax`, the result is False.
+        Objects that are already recorded do not count. After `relax`, the result is False.
         """
         if self._relaxed:
             return False

@@ -118,7 +118,7 @@ def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
 
 
 def _paired_objects(task: Task, names: Collection[str]) -> Iterator[str]:
-    """Yield objects that static facts pair one-to-one with the given ones, such as stove knobs."""
+    """Yield objects, such as stove knobs, that static facts pair one-to-one with given objects."""
     # An action's precondition may require such an object (`exists`) without naming it as an
     # argument.
     pairs: dict[str, list[tuple[str, ...]]] = defaultdict(list)
@@ -403,7 +403,7 @@ class SymbolicPolicy(Policy[Stage]):
     ) -> Planned | None:
         """Return a plan within the predicted space, else the last plan found, or None.
 
-        With `tidy`, untidy placements are forbidden; see `forbid_untidy_places`.
+        If `tidy`, untidy placements are forbidden; see `forbid_untidy_places`.
         """
         draft = None
         for _ in range(_ROOM_ROUNDS):

@@ -33,7 +33,7 @@ class ProvenBranch(Value):
 
     Args:
         name: `yes` or `no`, the answer to the condition.
-        steps: Number of steps after the observation; None without a plan.
+        steps: Number of steps after the observation; None if no plan was proven.
         why: Why no plan was proven before the observation; empty if one was.
     """
 
@@ -94,8 +94,8 @@ def show_look(run: RunComponents, contingency: Contingency) -> None:
 def judged(run: RunComponents, judgement: Judgement) -> Judgement:
     """Add the branches and the answer to the condition to a judgement.
 
-    Without an answer, as in a dry run, the goal counts as reached if all branches are proven, and
-    otherwise as undecided.
+    If there is no answer, as in a dry run, the goal counts as reached if all branches are proven,
+    and otherwise as undecided.
     """
     if not run.branches:
         return judgement
@@ -109,7 +109,7 @@ def judged(run: RunComponents, judgement: Judgement) -> Judgement:
 
 
 def decide(run: RunComponents, contingency: Contingency) -> tuple[bool | None, Finished | None]:
-    """Observe until the condition is decided; return (truth, None), or (None, end) on failure."""
+    """Observe until the condition is decided; return (truth, None), or (None, end) on a failure."""
     for place in contingency.looks:
         truth = _truth(run, contingency)
         if truth is not None:
@@ -202,7 +202,7 @@ def _changing(planned: Planned) -> frozenset[str]:
 
 
 def _assumed(run: RunComponents, contingency: Contingency, truth: bool) -> Iterable[Atom]:
-    """Yield places of unseen objects, as facts, that give the condition the value `truth`."""
+    """Yield places of unseen objects, as facts that give the condition the truth value `truth`."""
     statement = contingency.statement
     assert isinstance(statement, SceneStatement | CompoundStatement)
     judge = _judge(run)

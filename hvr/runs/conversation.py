@@ -108,7 +108,7 @@ class Conversation:
             )
         if not self.options.execute:
             raise UsageError(
-                "a conversation executes its requests: omit the dry run", field="execute"
+                "a conversation executes each request, so a dry run is impossible", field="execute"
             )
         self._base = read_request("open a conversation", None, self.options)
         folder = RunFolder.create(self.options.save, "conversation", datetime.now())
@@ -347,7 +347,7 @@ class Conversation:
         return goal.replace(stages=tuple(stages))
 
     def _kept_out(self, goal: Goal) -> Goal:
-        """Forbid putting held objects that the goal does not name back into their containers."""
+        """Forbid putting held objects back into their containers unless the goal names them."""
         wanted = " ".join(stage.wanted for stage in goal.stages)
         origins, classes = self._memory.origins, self.inventory().classes
         taxonomy = self._reader.taxonomy
@@ -445,7 +445,7 @@ class Conversation:
         self._memory = self._memory.replace(origins=MappingProxyType(origins))
 
     def _possible(self, wanted: Sequence[str]) -> Iterator[list[str]]:
-        """Yield `wanted` and, if different, its literals that can each be achieved alone."""
+        """Yield `wanted` and, if they differ, the literals in it that can be achieved alone."""
         yield list(wanted)
         policy = _policy_of(self._base, self._reader)
         graph, inventory = self._scene.world.graph, self.inventory()

@@ -248,7 +248,7 @@ class RunFolder:
         )
 
     def move_aside(self) -> None:
-        """Move the files of an interrupted attempt aside, except those that are reused.
+        """Move the files of an interrupted attempt aside, except files that the resumed run uses.
 
         The graph and incomplete files are deleted.
         """
@@ -358,7 +358,7 @@ BEFORE, AFTER = "scene-before.json", "scene-after.json"
 
 
 def scene_before(folder: Path, scene: str) -> tuple[FloorPlan | None, str]:
-    """Return the scene before the run, and a note if the run did not record it.
+    """Return the scene before the run, with a note if the run did not record it.
 
     An unrecorded scene is drawn as it starts, or is None if it is unknown.
     """
@@ -543,7 +543,7 @@ def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
 
 
 def shared_names(folder: Path) -> tuple[str, str] | None:
-    """Return the names of the run and the robot on the SPARQL server; None without a server.
+    """Return the names of the run and the robot on the SPARQL server; None if there is no server.
 
     Raises:
         DataFileError: The file with the names is damaged.

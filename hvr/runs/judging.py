@@ -186,7 +186,7 @@ def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Valida
 def with_opinion(judged: JudgedPlan, model: Model) -> JudgedPlan:
     """Return a judged plan with a language model's critiques that hvr could prove.
 
-    It is unchanged if the goal is unknown or hvr proves none.
+    The plan is returned unchanged if the goal is unknown or hvr can prove no critique.
 
     Raises:
         LLMError: The model gave no usable answer.
@@ -267,7 +267,7 @@ def judge_by_goals(
     *,
     work: int,
 ) -> JudgedGoal:
-    """Judge a plan by the first goal that it fits, or else by the one with the fewest critiques.
+    """Judge a plan by the first goal that it fits, else by the goal with the fewest critiques.
 
     A plan fits a goal if it can be repaired and at most half of its steps are redundant.
 
@@ -277,7 +277,7 @@ def judge_by_goals(
         work: Maximum number of conditions to test per goal.
 
     Raises:
-        HvrError: The plan cannot be judged by any goal; this is the error of the first one.
+        HvrError: The plan cannot be judged by any goal; the error is that of the first goal.
     """
     judged: list[JudgedGoal] = []
     refusal: HvrError | None = None

@@ -85,7 +85,7 @@ def _positive(
 
 
 def moved(names: Sequence[str], turns: Sequence[PastTurn], now: Inventory) -> bool:
-    """Return whether one of the turns moved one of the objects."""
+    """Return whether any of the turns moved any of the objects."""
     changed = (now.facts ^ turn.before.facts for turn in turns)
     return any(
         a.predicate in PLACE_PREDICATES and a.args[0] in names for facts in changed for a in facts
@@ -251,7 +251,7 @@ class PastQuestions:
         return bool(names) and bool(self.done) and set(names) <= set(self.memory.group)
 
     def _which(self, thing: str) -> QuestionAnswer | None:
-        """Return the object that the last request used: a drawer, or one of several alike."""
+        """Return the object that the last request used, such as a drawer or one of several mugs."""
         used = (*self.memory.group, *self.done[-1].acted, *self.memory.places)
         if thing in {"one", "ones"}:
             classes = self.view.inventory.classes
@@ -262,7 +262,7 @@ class PastQuestions:
         return QuestionAnswer(alike[0], (alike[0],)) if alike else None
 
     def _did(self, deed: str) -> bool | None:
-        """Return whether an earlier request did something; None if the deed is not understood."""
+        """Return whether an earlier request did a deed; None if the deed is not understood."""
         verb, _, thing = deed.partition(" ")
         names = self.named(thing)
         acted = {name for done in self.done for name in done.acted}

@@ -38,8 +38,8 @@ class Options:
         world: World with scenes, by name or folder; None for the world of the scene.
         scene: Name of a packaged scene, or path of a .json file with the metadata of an AI2-THOR
             event. None means the scene of a task's ground truth, or else the world's first scene.
-        policy: Name of the policy in `hvr.policies.POLICIES`. None means `symbolic`
-            without a model, `goal` with the setting LLM+P, `agent` with AGENT, and `llm` otherwise.
+        policy: Name of the policy in `hvr.policies.POLICIES`. None means `symbolic` if there is no
+            model, `goal` for the setting LLM+P, `agent` for AGENT, and otherwise `llm`.
         planner: Classical planner used by the symbolic policy and for repair.
         budget: Time limit of each planner call in seconds.
         seed: Random seed of the environment and of a simulated model.

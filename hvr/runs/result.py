@@ -40,9 +40,9 @@ class Run(JsonObject):
         seconds: Wall time in seconds.
         folder: The run folder.
         verdict: The reason for `reached` or `would_reach`, as a sentence.
-        model: Name of the language model; empty without one.
+        model: Name of the language model; empty if none was used.
         simulated: Whether the model is simulated.
-        spent: Usage of the model; None without one.
+        spent: Usage of the model; None if none was used.
         step_budget: Maximum number of steps for the task in this scene; None for no limit.
     """
 
@@ -72,12 +72,12 @@ class Run(JsonObject):
 
     @property
     def goal_texts(self) -> list[str] | None:
-        """The PDDL texts of the goal's stages; None without a goal."""
+        """The PDDL texts of the goal's stages; None if there is no goal."""
         return [stage.text for stage in self.goal.stages] if self.goal else None
 
     @property
     def reading(self) -> tuple[str, ...]:
-        """The request as hvr understood it, one sentence per stage; empty without a goal."""
+        """The request as hvr understood it, one sentence per stage; empty if there is no goal."""
         return self.goal.paraphrase if self.goal else ()
 
     @property
@@ -87,7 +87,7 @@ class Run(JsonObject):
 
     @property
     def read_by(self) -> str | None:
-        """Name of the reader that parsed the request; None without a goal."""
+        """Name of the reader that parsed the request; None if there is no goal."""
         return self.goal.reader if self.goal else None
 
     @property
@@ -106,7 +106,7 @@ class Run(JsonObject):
 
     @property
     def within_budget(self) -> bool | None:
-        """Whether the goal was reached within the step budget; None without budget or judgement."""
+        """Whether the goal was reached within the step budget; None if either is unknown."""
         if self.step_budget is None or self.finished is None or self.reached is None:
             return None
         return self.reached and self.finished.steps <= self.step_budget

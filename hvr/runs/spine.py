@@ -424,7 +424,7 @@ def _execute_contingent(run: RunComponents, contingency: Contingency) -> Finishe
 def _unseen_constraints(
     run: RunComponents, understanding: Understanding[Any]
 ) -> tuple[Trajectory, ...]:
-    """Return the constraints of a goal that the policy does not consider when planning."""
+    """Return the constraints of a goal that the policy ignores when it plans."""
     goal = understanding.goal
     if goal is None or not understanding.judged_only:
         return ()

@@ -50,7 +50,7 @@ class Optimum(Value):
 
     @property
     def proven(self) -> bool:
-        """Whether no shorter plan exists that uses only the retrieved objects."""
+        """Whether it is proven that no plan with only the retrieved objects is shorter."""
         return self.bound == self.steps
 
 
@@ -94,7 +94,7 @@ class PaperTask(Value):
         return self.file or self.id
 
     def budget_in(self, scene: str) -> int | None:
-        """Return the step budget, or None for scenes other than the ground truth's."""
+        """Return the step budget, or None for any scene other than the ground truth's."""
         return self.step_budget if scene == self.ground_truth.scene else None
 
     @property

@@ -96,7 +96,7 @@ class Lesson:
     Args:
         half: The split, `train` or `held-out`.
         number: 0-based number in the split.
-        task, scene, wording: Names; no name occurs in both splits.
+        task, scene, wording: Names, none of which occurs in both splits.
         needed: Objects that the proof of the plan needs.
         best: Number of steps of the plan.
         predict: Creates the predicted world that the prompts describe.
@@ -383,7 +383,7 @@ class _Place:
         )
 
     def _wanted(self, posed: _Posed, share: float, rng: Random) -> tuple[str, str, str, str]:
-        """Return goal, task name, request and its pattern; all '' for a goal of the other split."""
+        """Return (goal, task name, request, pattern); all are '' for a goal of the other split."""
         if posed.task is not None:
             return posed.task.goal.strip(), posed.task.id, posed.sentence, posed.sentence
         wording, walker = load_wording(), self.walker(rng)
@@ -591,7 +591,7 @@ def _problem_told(lesson: Lesson, request: Request) -> Problem:
 def _taught(
     lesson: Lesson, teaching: Teaching, error: float
 ) -> list[tuple[Request, Answer]] | None:
-    """Return the prompts and answers of a lesson; None if an answer may be wrong for its prompt."""
+    """Return a lesson's prompts and answers; None if an answer may be wrong for its prompt."""
     teacher = Teacher(lesson.script, error, teaching.seed)
     settings = settings_named(teaching.setting)
     equipment = Equipment(

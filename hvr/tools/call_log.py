@@ -67,7 +67,7 @@ def value_words(value: str | float) -> frozenset[str]:
 def identifies(value: str | float) -> bool:
     """Return whether a value looks like an identifier, which no agent could guess or compute.
 
-    Identifiers are large integers, and texts with digits and without spaces that are neither
+    Identifiers are large integers, and strings with digits and without spaces that are neither
     numbers nor dates.
     """
     if isinstance(value, str):
@@ -109,10 +109,10 @@ class CallValues:
     """The origins of the values of one call that look like identifiers.
 
     Args:
-        unknown: Parameters and values, for values that do not occur before the call.
+        unknown: (parameter, value) for each value that does not occur before the call.
         echoed: Unknown values that the call's own result contains.
-        later: For an unknown value, the index of the first later call that returns it without
-            taking it, if there is one.
+        later: For each unknown value, the index of the first later call, if any, that returns the
+            value without taking it.
         readers: Indexes of later calls that use a value from this call's result.
     """
 
@@ -206,7 +206,7 @@ def _stem(word: str) -> str:
 
 
 class ToolWords:
-    """The words that distinguish the tools of a catalogue from each other."""
+    """The words by which the tools of a catalogue differ from each other."""
 
     def __init__(self, tools: Iterable[tuple[str, str]]) -> None:
         listed = list(tools)
@@ -281,7 +281,7 @@ class KnownTools:
 def effect_of(tool: str, schema: ToolSchema | None = None) -> Effect:
     """Return the effect that a tool's schema states, or else the one that its verbs suggest.
 
-    Verbs are read from the name and the description. Without a known verb, the effect is UNKNOWN.
+    Verbs are read from the name and the description. If no verb is known, the effect is UNKNOWN.
     """
     if schema is not None and schema.effect is not Effect.UNKNOWN:
         return schema.effect

@@ -59,7 +59,7 @@ _NO_ID = "the id must be a string or an integer"
 
 
 def to_plan(record: Record, place: str = "record") -> ToolPlan:
-    """Return the plan in a record of TaskBench's format; missing steps and links are empty.
+    """Return the plan in a record of TaskBench's format; missing steps and links become empty.
 
     Raises:
         DataFileError: The record has no id; the message begins with `place`.
@@ -123,8 +123,8 @@ def load_data(folder: Path) -> ToolData:
 def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
     """Read a tool graph.
 
-    Without `graph_file`, the links are those in the file of tools or, if its tools have schemas,
-    derived from these: each tool is linked to every other tool that takes one of its results.
+    If `graph_file` is None, the links come from the file of tools or, if its tools have schemas,
+    from these: each tool is linked to every other tool that takes one of its results.
 
     Raises:
         DataFileError: A file cannot be read, or has no valid tool.

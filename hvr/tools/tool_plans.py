@@ -17,7 +17,7 @@ from hvr.values import cached_property
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool that a plan step can call, or a robot's atomic action; unknown types are empty."""
+    """A tool that a plan step can call, or a robot's atomic action; types are empty if unknown."""
 
     id: str
     description: str = ""
@@ -206,7 +206,7 @@ class ToolNameRemover:
         )
 
     def __call__(self, step: str) -> str:
-        """Return the step without its number and "Call NAME to", which stays if nothing follows."""
+        """Return the step without its number or "Call NAME to" (kept if nothing follows it)."""
         text = without_number(step)
         return self._call.sub("", text, count=1).strip() or text
 
@@ -308,7 +308,7 @@ def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> A
 
 
 def hallucination(plans: Iterable[ToolPlan], graph: ToolGraph) -> Hallucination:
-    """Measure the shares of plans' tools and links that the graph lacks; 0 for an empty plan."""
+    """Measure the shares of plans' tools and links that the graph lacks; an empty plan has 0."""
     nodes: list[float] = []
     links: list[float] = []
     for plan in plans:

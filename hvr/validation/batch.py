@@ -49,7 +49,7 @@ class BatchOptions(Value):
         timeline: Whether to report the plan over time, for a picture.
         values: Whether to report the numeric fluents over time. None reports them only if they
             change continuously.
-        extract: Whether to search texts for plans that are not marked as plans.
+        extract: Whether to search text for plans that are not marked as plans.
         plan_number: 1-based number of the plan to use if a text contains several, or 0 for the
             last. None rejects a text with several different plans.
         any_order: Whether a hierarchical plan may list its tasks in any order.

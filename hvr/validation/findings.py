@@ -305,7 +305,8 @@ class Finding(Value):
         level: The severity.
         message: The finding in one sentence.
         location: The place, or None if the finding concerns the whole file.
-        related: Other places that explain it, such as the violated condition in the domain file.
+        related: Other places that explain the finding, such as the violated condition in the domain
+            file.
         plan: The plan file concerned, or "" if the finding concerns the domain or the problem.
         subject: A text that identifies the finding even after lines are inserted above it.
         problems: The problem files that the finding depends on (empty if it holds for the domain
@@ -334,7 +335,7 @@ class Finding(Value):
 
 
 def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
-    """Return all findings about one plan; a message lists at most `limit` literals (None: all)."""
+    """Return all findings about one plan; a message lists at most `limit` literals, if not None."""
     report = result.report
     collected: list[Finding] = []
     if report.outcome is Outcome.UNKNOWN:

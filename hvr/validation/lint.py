@@ -516,9 +516,9 @@ __all__ = ["LintFinding", "lint"]
 
 
 def lint(domain: Domain, problem: Problem | None = None) -> list[LintFinding]:
-    """Return the lint findings for a model, sorted by rule, the domain's first.
+    """Return the lint findings for a model by rule; the domain's findings come first.
 
-    Without a problem, a declaration that some problem may use gives no finding or only a note.
+    If there is no problem, a declaration that some problem may use gives no finding or only a note.
     """
     findings = [
         *check_requirements(domain, problem),

@@ -197,7 +197,7 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
 def lint_files(
     models: LintTargets, *, lenient: bool = False, texts: Mapping[str, str] = _NONE
 ) -> list[Finding]:
-    """Return the findings for models, without duplicates, each with the problems it depends on.
+    """Return the findings for models, without duplicates, each with the problems that it concerns.
 
     Args:
         lenient: Whether to report tolerated errors of syntax instead of rejecting the file.

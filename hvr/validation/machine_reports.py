@@ -45,7 +45,7 @@ _VERSION = 1
 
 
 def fingerprint(finding: Finding, base: str, seen: Counter[str]) -> str:
-    """Return an identifier of a finding that insertions above it do not change.
+    """Return an identifier of a finding that stays the same if lines are inserted above it.
 
     `seen` counts equal findings, so that each repeat has its own identifier.
     """
@@ -308,7 +308,7 @@ def _property(text: str) -> str:
 
 
 def escape_commands(text: str) -> str:
-    """Escape GitHub's workflow commands in a text, because plans may contain any text."""
+    """Escape GitHub's workflow commands in text, because plans may contain any text."""
     lines = text.replace("##[", "# #[").splitlines()
     return "\n".join(
         line.replace("::", ": :", 1) if line.lstrip().startswith("::") else line for line in lines

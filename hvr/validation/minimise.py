@@ -28,7 +28,7 @@ _Cannot = (UndefinedValueError, InconsistentEffectError, NumberTooLargeError)
 def minimise(
     validator: Validator, plan: Sequence[Step]
 ) -> tuple[tuple[Step, ...], tuple[int, ...]]:
-    """Remove redundant steps from a valid plan; return the plan and the 1-based numbers removed.
+    """Remove redundant steps from a valid plan; return it and the 1-based numbers of removed steps.
 
     A step stays if the plan without it is invalid or has a worse metric value, because it may
     violate a preference. No single step of the result can be removed.

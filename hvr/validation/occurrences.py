@@ -175,7 +175,7 @@ def conditions_in_effect(effect: Expression) -> Iterator[Expression]:
 
 
 def without_times(formula: Expression, times: tuple[str, ...]) -> Expression:
-    """Return the parts of a timed condition at the given times and its untimed parts, conjoined."""
+    """Return the conjunction of a timed condition's untimed parts and its parts at given times."""
     return run_trampoline(_without_times(formula, times))
 
 

@@ -121,10 +121,11 @@ class Relaxation:
 
     Args:
         beyond: The number of layers to add after the layer that makes the target reachable, or None
-            for all.
+            to add all.
 
     Attributes:
-        rules: Instances of the rules of derived predicates, each as a body and the derived bit.
+        rules: Instances of the rules for derived predicates, each a pair of a body and the derived
+            bit.
         complete: Whether no relevant action was omitted.
         reachable: Whether the target is reachable in the relaxed problem.
     """
@@ -355,12 +356,12 @@ class Relaxation:
     # The estimate ---------------------------------------------------------------------------
 
     def estimate(self, bits: int) -> tuple[int, list[int]] | None:
-        """Return a relaxed plan's length and possible first actions, or None without a plan."""
+        """Return a relaxed plan's length and possible first actions; None if there is no plan."""
         relaxed = self.relaxed_plan(bits)
         return None if relaxed is None else (len(relaxed[0]), relaxed[1])
 
     def relaxed_plan(self, bits: int) -> tuple[set[int], list[int]] | None:
-        """Return a relaxed plan's actions and possible first actions; None without a plan."""
+        """Return a relaxed plan's actions and possible first actions; None if there is no plan."""
         # Forward pass: record for each layer the applicable units with the literals they achieve
         # first. Derived atoms may be assumed false.
         bits &= self._all
@@ -437,7 +438,7 @@ def _reads(unit: _Packed) -> int:
 
 
 def achievers(state: State, literals: Mapping[Atom, bool]) -> Iterator[GroundAction]:
-    """Yield actions that can make one of some literals true, if their conditions hold in a state.
+    """Yield actions that can make one of some literals true if their conditions hold in a state.
 
     Only the literals that the precondition requires in every case are tested.
     """

@@ -39,8 +39,8 @@ def find_suggestions(
 ) -> tuple[Repair | None, str]:
     """Search for a repair of a plan: steps to insert, or a change of one step.
 
-    Changes are tried in timed plans, and if inserting steps does not make the plan valid. See
-    `find_repair` for the result.
+    Changes are tried in timed plans, and in other plans if inserting steps does not make them
+    valid. See `find_repair` for the result.
     """
     clock = Deadline(seconds)
     repair, note = find_repair(validator, plan, report, seconds=seconds)
@@ -61,8 +61,8 @@ def find_repair(
 ) -> tuple[Repair | None, str]:
     """Search for steps to insert before the first failing step of a sequence, or at its end.
 
-    The shortest insertion found is returned; among insertions of equal length, preferably one that
-    makes the whole plan valid. If none was found, the second result is the reason.
+    The shortest insertion found is returned; among equally short ones, an insertion that makes the
+    whole plan valid is preferred. If none was found, the second result is the reason.
     """
     failure = report.failure
     if failure is None:

@@ -328,7 +328,7 @@ class Repair(Value):
         completes: Whether the repaired plan is valid, rather than only getting past the first
             failure.
         change: A description of another change, or "" if steps are inserted into a sequence.
-        plan: The plan after that change, proven valid, or empty without such a change.
+        plan: The plan after that change, proven valid, or empty if there is no such change.
     """
 
     step: int | None
@@ -341,7 +341,7 @@ class Repair(Value):
 
 
 class Minimised(Value):
-    """A valid plan without redundant steps, and the numbers of the omitted ones.
+    """A valid plan without redundant steps, and the numbers of the omitted steps.
 
     Attributes:
         steps: The remaining steps.
@@ -398,7 +398,7 @@ def decimal_text(value: Fraction) -> str:
 
 
 def place_of(formula: Expression) -> Location | None:
-    """Return the location of a formula, else of its first part (recursively), if any."""
+    """Return the location of a formula or, if it has none, of its first part (recursively)."""
     place: Location | None = getattr(formula, "location", None)
     parts = parts_of(formula)
     return place or (place_of(parts[0]) if parts else None)
@@ -431,7 +431,7 @@ def explain_step(report: StepReport) -> str:
 
 
 def explain_failure(failure: Failure, limit: int | None = 20) -> str:
-    """Return a failure in sentences, one per line, with at most `limit` literals (None: all)."""
+    """Return a failure in sentences, one per line, with at most `limit` literals if not None."""
     hint = f" Did you mean {failure.suggestion!r}?" if failure.suggestion else ""
     lines = [f"{failure.message}{hint}"]
     lines += [f"- {explain_literal(literal)}" for literal in failure.literals[:limit]]
@@ -443,7 +443,7 @@ def explain_failure(failure: Failure, limit: int | None = 20) -> str:
 def explain_literal(
     literal: UnmetLiteral, unchanged: str = "in the initial state, and no step has changed it"
 ) -> str:
-    """Return an unmet literal as a sentence; `unchanged` explains it if no step changed it."""
+    """Return an unmet literal as a sentence, which ends with `unchanged` if no step changed it."""
     return short_names(_literal(literal, unchanged))
 
 

@@ -190,7 +190,7 @@ def render_result(
     """Return the complete result of a plan as text, without a final newline.
 
     Args:
-        sources: The source of excerpts, or None to show none.
+        sources: The source of excerpts, or None to show no excerpts.
         limit: The maximum number of unmet literals to show, or None for no limit.
         problem: Whether to name the problem.
     """

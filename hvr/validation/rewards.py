@@ -88,7 +88,7 @@ Potential: TypeAlias = Callable[[State], float]
 
 
 class StepScore(Value):
-    """The reward of each step of one completion, from -1 to 1 (0 after a failing step).
+    """The reward of each step of one completion, from -1 to 1; 0 after a failing step.
 
     A timed plan and a completion without a plan have no rewards.
     """
@@ -430,7 +430,7 @@ def verifiers_reward(limits: Bounds | None = None) -> Callable[..., float]:
 
 
 def text_of(completion: Completion) -> str:
-    """Return the text of a completion, or of the last message of a conversation ("" if none)."""
+    """Return the text of a completion or of a conversation's last message; "" if there is none."""
     if isinstance(completion, str):
         return completion
     for message in reversed(completion):

@@ -117,7 +117,7 @@ def _search_among(
 
 
 def read_functions(task: Task) -> frozenset[str]:
-    """Return the numeric functions that conditions depend on (none if all are constant)."""
+    """Return the numeric functions on which conditions depend; empty if all are constant."""
     if not task.fluent_functions:
         return frozenset()
     formulas: list[Expression] = [task.problem.goal, *(rule.body for rule in task.domain.derived)]
@@ -344,7 +344,7 @@ _NONE = Relation()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A Datalog clause for one effect of an action (named by `owner`), or for a rule."""
+    """A Datalog clause, for one effect of an action (named by `owner`) or for a rule."""
 
     owner: str
     variables: tuple[TypedName, ...]

@@ -97,15 +97,15 @@ def stream(
 
     A row is read when its result is requested, or a bounded number of rows earlier if other
     processes judge. Each process keeps the last few problems compiled, so rows of one problem
-    should be adjacent. An unusable text has the outcome "unknown" and does not affect other rows.
-    No file is ever opened.
+    should be adjacent. Unusable text has the outcome "unknown" and does not affect other rows. No
+    file is ever opened.
 
     Args:
-        rows: Triples of texts: a domain, a problem and a plan.
+        rows: Triples of PDDL texts: a domain, a problem and a plan.
         engine: The engine whose processes judge, or None to judge in this process.
 
     Raises:
-        UsageError: A row is not three texts; the message contains its number.
+        UsageError: A row does not consist of three strings; the message contains its number.
     """
     options = options or BatchOptions()
     if engine is None:
@@ -141,7 +141,7 @@ class Verdicts:
         self._models = ModelCache(self._options)
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-        """Return a batch, with the texts `domain`, `problem` and `plan`, with four more columns.
+        """Return a batch with the columns `domain`, `problem` and `plan`, extended by four columns.
 
         They are `outcome` ("valid", "invalid" or "unknown"), `rule` (the id of the broken rule, or
         ""), `step` (the number of the failing step, or 0) and `reason`.
@@ -281,7 +281,7 @@ class ResidentValidator:
         self._kind = TextsRequest if texts_only else JudgeRequest
 
     def answer(self, line: str | bytes) -> dict[str, Any]:
-        """Return the answer to a request as JSON values: an error, if the request is unusable."""
+        """Return the answer to a request as JSON values; for an unusable request, an error."""
         try:
             request = parse_json(line)
         except (ValueError, MemoryError) as error:

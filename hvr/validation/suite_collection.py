@@ -165,7 +165,7 @@ class ListedFiles:
         return tuple([Left(seen.file, seen.why, _OTHER) for seen in self.of(FileKind.OTHER)])
 
     def look_for_namesakes(self, problems: Sequence[ClassifiedFile]) -> None:
-        """Report texts named after a problem; if `mixed`, accept uncompressed ones as plans."""
+        """Report texts with a problem's name; if `mixed`, accept uncompressed ones as plans."""
         for seen in self.of(FileKind.OTHER):
             problem = (
                 problem_named_like(seen.file, problems) if may_hold_a_plan(seen.file) else None
@@ -248,7 +248,7 @@ def is_pattern(name: str) -> bool:
 def files_below(folder: str, hidden: list[str]) -> list[str]:
     """Return the files below a folder, sorted, except hidden files and folders.
 
-    The names of the hidden ones are appended to `hidden`.
+    The names of hidden files and folders are appended to `hidden`.
 
     Raises:
         DataFileError: A folder cannot be listed.
@@ -568,8 +568,8 @@ class JudgedFiles(Value):
     """The results for plan files of one problem.
 
     Attributes:
-        results: One result per file. None stands for a plan of an unusable model, or for one that
-            the main process has to read.
+        results: One result per file. None stands for a plan of an unusable model, or for a plan
+            that the main process has to read.
         error: The result for an unusable model, else None.
     """
 

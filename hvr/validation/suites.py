@@ -38,7 +38,7 @@ class Job(Value):
 
 
 class Left(Value):
-    """A file that is not validated, with the reason and a remedy (or "") as lower-case phrases."""
+    """A file that is not validated; the reason and the remedy (or "") are lower-case phrases."""
 
     file: str
     reason: str
@@ -93,7 +93,7 @@ class Suite(Value):
         return [f"{what}: {', '.join(files)}" for what, files in parts if files]
 
     def explained(self) -> list[str]:
-        """Return a line with reason and remedy for each file not validated, or one line if none."""
+        """Return a line with reason and remedy for each file not validated, or a single line."""
         everything = (
             *self.left,
             *(Left(file, "it matches --skip", _KEEP) for file in self.skipped),
@@ -430,7 +430,7 @@ def pair(
     problems: Iterable[ClassifiedFile],
     plans: Sequence[ClassifiedFile],
 ) -> Suite:
-    """Assign plans to problems and problems to domains; the result's `left` has unmatched plans."""
+    """Assign plans to problems and problems to domains; `left` lists the unmatched plans."""
     known_domains = [_Place.of(seen) for seen in domains]
     known = [_Place.of(seen) for seen in problems]
     taken: dict[str, list[str]] = {place.seen.file: [] for place in known}
@@ -558,7 +558,7 @@ def _mentions(text: str, stem: str) -> bool:
 
 
 def _numbers(place: _Place) -> list[tuple[str, int]]:
-    """Return the numbered words of a name, such as ("p", 3), without the number of a plan."""
+    """Return the numbered words of a name, such as ("p", 3), except for the number of a plan."""
     stem = place.stem
     while shorter := _PLAN_TAIL.sub("", stem):
         if shorter == stem:
@@ -591,7 +591,7 @@ def _either(places: Sequence[_Place]) -> str:
 def give_domains(
     domains: Iterable[ClassifiedFile], problems: Iterable[ClassifiedFile]
 ) -> dict[str, ClassifiedFile | str]:
-    """Map the file of each problem to its domain, or to the reason why that is unknown."""
+    """Map the file of each problem to its domain, or to the reason why its domain is unknown."""
     known = [_Place.of(seen) for seen in domains]
     given: dict[str, ClassifiedFile | str] = {}
     for problem in problems:
@@ -643,7 +643,7 @@ class Language(Protocol):
 
 
 def language_of(domain: str | Path, name: str = "") -> Language | None:
-    """Return the language of a domain. PDDL and unreadable files give None."""
+    """Return the language of a domain; None for PDDL and for unreadable files."""
     text = domain if isinstance(domain, str) else _text_of(domain, name)
     # Strip comments only after a match, to save time.
     if _HIERARCHY.search(text) and _HIERARCHY.search(_COMMENT.sub("", text)):

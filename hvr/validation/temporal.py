@@ -302,7 +302,7 @@ class TemporalRun:
         """Apply the changes that happen by themselves before a time; `HybridRun` overrides this."""
 
     def _respond(self, *, last: bool) -> None:
-        """Apply the immediate consequences of a happening; after the `last`, no time passes."""
+        """Apply a happening's immediate consequences; after the `last` one, no time passes."""
 
     def _happen(self, time: Fraction, events: list[TimedEvent]) -> None:
         possible: list[TimedEvent] = []

@@ -148,7 +148,7 @@ class Phase(Value):
 
 
 class CurvePiece(Value):
-    """A numeric fluent between two times.
+    """The course of a numeric fluent between two times.
 
     JSON: `from` and `to`, the `first` and the `last` value, and either the `coefficients` of a
     polynomial, or a `formula` and `bounds` at sample times.
@@ -220,7 +220,7 @@ def _floats_around(low: Fraction, high: Fraction) -> tuple[float, float]:
 
 
 class Curve(Value):
-    """A numeric fluent over the time of a plan; intervals where it is undefined have no piece.
+    """The course of a numeric fluent during a plan, with no piece where it is undefined.
 
     Attributes:
         fluent: The ground function term, such as `(fuel t1)`.

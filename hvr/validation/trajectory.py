@@ -264,7 +264,7 @@ class ConstraintMonitor:
 
     Attributes:
         left: The constraints that later states must still satisfy.
-        broken: The constraints that the states so far violate.
+        broken: The constraints that the states observed so far violate.
     """
 
     def __init__(self, constraints: Iterable[Trajectory] = ()) -> None:

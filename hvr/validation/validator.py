@@ -232,8 +232,8 @@ class Validator(Stepper):
     ]:
         """Yield (step number, time, action, added atoms, deleted atoms) up to the first failure.
 
-        The number is None for events and timed initial literals, the time in plans without times.
-        Starts and ends of durative actions come separately.
+        The number is None for events and timed initial literals, and the time is None in plans
+        without times. Starts and ends of durative actions are yielded separately.
         """
         plan = tuple(plan)
         actions = self._sequence(plan)
@@ -248,7 +248,7 @@ class Validator(Stepper):
             yield report.step, None, action, report.added, report.deleted
 
     def curves(self, plan: Iterable[Step]) -> tuple[Curve, ...]:
-        """Return the numeric fluents up to the first failure; untimed steps are 1 apart."""
+        """Return the numeric fluents up to the first failure; untimed steps are one unit apart."""
         return self._in_time(tuple(plan)).curves()
 
     def process_spans(self, plan: Iterable[Step]) -> tuple[ProcessSpan, ...]:
@@ -375,7 +375,7 @@ def validate(
         DataFileError: A file cannot be read.
         UsageError: A string for the domain or problem is not PDDL text, the plan contains something
             other than steps, or a tolerance is negative or not a number.
-        PddlError: A text is invalid; the message says where and why.
+        PddlError: The PDDL is invalid; the message says where and why.
     """
     for name, value in (("tolerance", tolerance), ("numeric_tolerance", numeric_tolerance)):
         check_real(name, value)
@@ -433,8 +433,8 @@ def model_source(source: str | Path, part: str) -> str | Path:
     """Return a domain or problem, given as text or path, after a plausibility check.
 
     Raises:
-        UsageError: The value is neither a text nor a path, or the text has no parentheses and looks
-            like a file name.
+        UsageError: The value is neither a string nor a path, or the string has no parentheses and
+            looks like a file name.
     """
     if not isinstance(source, str | Path):
         raise UsageError(

@@ -50,7 +50,7 @@ _DEEPEST_RULE = 4
 
 
 class StateChange(Value):
-    """The changes of one step: flipped bits, and the numbers before and after.
+    """The changes of one step: the flipped bits, and the numbers before and after the step.
 
     `gradual` means that a process or durative action changed the numbers over time.
     """
@@ -93,7 +93,7 @@ class LastChanges:
     def of(
         self, bits: Iterable[int], numbers: Iterable[int]
     ) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
-        """Return the last changes of bits and of numbers, by index, omitting unchanged ones."""
+        """Return the last change of each bit and number, by index; unchanged ones are omitted."""
         changed = {i: self._read(self._bits[i]) for i in bits if i in self._bits}
         recount = {i: self._read(self._numbers[i]) for i in numbers if i in self._numbers}
         return changed, recount
@@ -114,7 +114,7 @@ def unmet_literals(
 ) -> UnmetLiterals:
     """Return a smallest set of literals that keep a formula from having the value `wanted`.
 
-    They are computed on first access.
+    The literals are computed on first access.
 
     A conjunction contributes the literals of all its parts. A disjunction or `exists` contributes
     only the part with the fewest literals, preferably one that actions can repair. The result is

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Event:
     """The result of one action, like `ai2thor.server.Event` without images.
 
-    An event is true in a condition if the action succeeded.
+    As a condition, an event is true if the action succeeded.
 
     Args:
         metadata: AI2-THOR's metadata, or a function that builds it on first access.
@@ -126,7 +126,7 @@ class EnvironmentSetup:
     """The arguments for opening an environment.
 
     Args:
-        options: Options of the environment as `name=value` strings.
+        options: Options of the environment, as `name=value` strings.
         folder: Folder for pictures and logs; None to save nothing.
     """
 
@@ -150,7 +150,7 @@ def open_environment(
     """Open an environment in the initial state of a scene. The caller must stop it.
 
     Args:
-        faults: Faults to inject; None for none.
+        faults: Faults to inject, if any.
 
     Raises:
         UsageError: The environment or an option does not exist.

@@ -115,7 +115,7 @@ class Box(NamedTuple):
 def grid_distances(
     start: GridPoint, is_open: Callable[[GridPoint, GridPoint], bool], spacing: float = 0.25
 ) -> dict[GridPoint, int]:
-    """Return each reachable grid point with its number of moves from `start`.
+    """Return the reachable grid points, each with its number of moves from `start`.
 
     Moves lead to the four points at distance `spacing`, where `is_open` permits it.
     """
@@ -278,7 +278,7 @@ class Scene(Value):
 
 
 def scene_names(world: str | None = None) -> tuple[str, ...]:
-    """Return the names of a world's packaged scenes (None: of all worlds), in natural order."""
+    """Return the names of a world's packaged scenes in natural order (None: of all worlds)."""
     every = scene_files()
     return (
         tuple(every) if world is None else tuple(n for n in every if n in load_world(world).scenes)
@@ -378,7 +378,7 @@ def _object(entry: Mapping[str, Any]) -> ObjectSpec:
 
 
 def scenes_with(object_types: Collection[str], world: str | None = None) -> tuple[str, ...]:
-    """Return the scenes of a world (None: of all) that contain an object of one of the types."""
+    """Return the scenes (None: of all worlds) that contain an object of one of the types."""
     return tuple(
         name
         for name in scene_names(world)
@@ -394,7 +394,7 @@ PlaceCounts = Mapping[str, Mapping[str, int]]
 
 @lru_cache(maxsize=1)
 def place_counts() -> PlaceCounts:
-    """Return numbers of objects by place in the packaged scenes; see `tools/count_places.py`."""
+    """Return how many objects of each class are at each place; see `tools/count_places.py`."""
     path = files("hvr.worlds") / "data" / "places.json"
     counts: PlaceCounts = json.loads(path.read_text(encoding="utf-8"))
     return counts

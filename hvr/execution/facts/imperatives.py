@@ -81,11 +81,11 @@ class Imperative(Value):
 
     Args:
         head: The words before the first argument, as a pattern; a particle is its group.
-        slots: The parameters in the order of the words, each after its preposition, or after ","
-            if any preposition may stand there.
+        slots: The parameters in the order of the words, each preceded by its preposition, or by
+            "," if any preposition is possible.
         ends: Particles that may stand after the first argument or at the end.
-        strict: Whether a particle must occur, since other actions have the same verb.
-        left: The parameters that are places which the action's object leaves.
+        strict: Whether a particle must occur because other actions have the same verb.
+        left: The parameters for places that the action's object leaves.
     """
 
     action: ActionSchema
@@ -176,12 +176,12 @@ class Imperative(Value):
     def asked(
         self, named: Sequence[str], added: Counter[str], *, counts: bool
     ) -> tuple[Atom | NumericEffect, bool] | None:
-        """Return the requested effect and whether it becomes true, or None.
+        """Return the effect that the order requests and whether it makes its fact true, or None.
 
         Args:
             named: The given parameters of the action.
             added: Number of actions that make each predicate true.
-            counts: Whether only a change of a number can be meant, as in 'water the rose twice'.
+            counts: Whether the order can only ask for a numeric change: 'water the rose twice'.
         """
         literals = [] if counts else list(literals_of(self.action.effect))
         literal = _asked(literals, named, added, self.verb in PLACING)
@@ -306,7 +306,7 @@ def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tupl
 
 
 def _changed(effect: Expression, named: Sequence[str]) -> NumericEffect | None:
-    """Return the change of a number, by a constant amount, that an imperative requests, or None.
+    """Return the numeric change by a constant amount that an imperative requests, or None.
 
     Args:
         named: The given parameters of the action.

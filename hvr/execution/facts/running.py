@@ -104,7 +104,9 @@ class TimedWorld(FactWorld):
         """
         maker = policy.planner
         if not isinstance(maker, StatePlanner):
-            raise UsageError("durative actions need hvr's planners or engines, not a model's plans")
+            raise UsageError(
+                "a language model cannot plan durative actions: use hvr's planners or an engine"
+            )
         task, ends, after = self._ended(stage)
         problem = problem_at(self._problem, after)
         found = maker.timed(self.timing.timed_domain, problem)

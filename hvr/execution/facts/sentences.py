@@ -212,7 +212,7 @@ _PLAIN = frozenset({"a", "be", "it", "is", "not", "the"})
 
 
 def _may_be_goal(aside: str, domain: Domain, problem: Problem, words: WorldLexicon) -> bool:
-    """Return whether a phrase names a thing of the world and a part of a fact about things.
+    """Return whether a phrase mentions an object or type and also words of the world's clauses.
 
     One such phrase is 'every other block is on the table'.
     """

@@ -42,8 +42,8 @@ class JudgedStep(Value):
     """A step of a plan to be judged, or a companion (see `from_unified.Companion`).
 
     Attributes:
-        owner: The index of the original step, also for a companion of it, or None for a companion
-            of the whole plan.
+        owner: The index of the original step to which this step belongs, or None for a companion of
+            the whole plan.
     """
 
     step: Step

@@ -196,7 +196,7 @@ class UnifiedExpressionReader:
         raise self._unsupported("this term", node)
 
     def number(self, node: Any, lifted: Lifted | None = None) -> NumericExpression:
-        """Translate a numeric expression; without `lifted`, it must not need new variables."""
+        """Translate a numeric expression, which must not need new variables if `lifted` is None."""
         return run_trampoline(self._number(node, lifted))
 
     def _number(self, node: Any, lifted: Lifted | None = None) -> Steps[NumericExpression]:

@@ -52,7 +52,7 @@ from hvr.values import Value
 
 
 def action_costs(domain: Domain, problem: Problem) -> dict[str, NumericExpression] | None:
-    """Return the cost of each action that has one, or None unless the metric is their sum.
+    """Return the cost of each action that has one; None unless the metric is the sum of the costs.
 
     The metric must minimise `total-cost`, which starts at 0, is increased at most once and
     unconditionally by each action, and is used for nothing else.
@@ -176,7 +176,7 @@ def _value(number: NumericExpression) -> Steps[Fraction | None]:
 
 
 class Conversion(Value):
-    """A PDDL problem in unified-planning, with the corresponding names of both, by kind."""
+    """A PDDL problem in unified-planning, with the names in both languages, paired by kind."""
 
     unified: Any
     names: UnifiedNames
@@ -384,7 +384,7 @@ class _Converter:
                     raise InteropError("a duration constraint at the end", action.name)
                 test = test.body
             if not isinstance(test, Comparison) or test.left != Duration():
-                raise InteropError(f"the duration constraint {part}", action.name)
+                raise InteropError(f"{part}, which is not a bound on ?duration", action.name)
             sides = {"=": ("lower", "upper"), ">=": ("lower",), ">": ("lower",)}
             for side in sides.get(test.operator, ("upper",)):
                 if side in bounds:

@@ -45,7 +45,7 @@ def object_types(task: Task) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Mention:
-    """A mention of an object in a text.
+    """A mention of an object in the name of a macro action.
 
     Attributes:
         start, end: The offsets of the mention.
@@ -286,7 +286,7 @@ class Candidate:
 
 
 class _Proposal(NamedTuple):
-    """A candidate with the two texts to compare; their similarity is multiplied by its score."""
+    """A candidate and the two texts to compare, whose similarity is multiplied by its score."""
 
     candidate: Candidate
     asked: NameReading

@@ -258,7 +258,7 @@ def _name(members: Sequence[Entry], roles: Mapping[str, Mapping[str, str]]) -> s
 
 
 def _pattern(one: Sequence[str], other: Sequence[str]) -> list[str]:
-    """Return a longest common subsequence of two names, with `…` for omitted words."""
+    """Return a longest common subsequence of two names, in which `…` stands for other words."""
     rows, columns = len(one), len(other)
     # length[i][j] is the number of common words of one[i:] and other[j:], without gaps.
     length = [[0] * (columns + 1) for _ in range(rows + 1)]

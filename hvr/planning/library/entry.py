@@ -118,7 +118,7 @@ class Origin(JsonObject):
 
 @dataclass(frozen=True, order=True)
 class Use(JsonObject):
-    """The number of times that a macro action was used in a run, and how often it was valid.
+    """The number of times that a macro action was used in a run, and how often it proved valid.
 
     Counts are kept per run, so that merging two libraries does not count a run twice.
     """

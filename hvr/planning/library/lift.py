@@ -72,7 +72,7 @@ class Situation:
     def support_of(
         self, formula: Expression, binding: Binding, value: bool = True
     ) -> Support | None:
-        """Return literals that explain why a formula is `value`, or None if it is not.
+        """Return literals that explain why a formula has the value `value`, or None if it has not.
 
         A negation inverts `value`, which turns a conjunction into a disjunction and vice versa. A
         disjunction is explained by its first true part, and an existential quantifier by its first
@@ -351,7 +351,7 @@ def _tied(
 def _representatives(
     task: Task, tied: set[str], changes: Sequence[Literal], about: set[str]
 ) -> set[str]:
-    """Return one tied object for each kind of change that no object in `about` undergoes."""
+    """Return one tied object per kind of change that none of the objects in `about` undergoes."""
 
     # Slicing creates all pieces of a tomato. The block needs one of them, and their number differs
     # between kitchens.

@@ -58,8 +58,8 @@ class Slots:
     """The objects that the variables of an entry may denote.
 
     Args:
-        classes: The ontology class that each variable accepts. Without one, the PDDL type of the
-            variable decides.
+        classes: The ontology class that each variable accepts. If there is none, the PDDL type of
+            the variable decides.
     """
 
     task: Task

@@ -304,7 +304,7 @@ _GAP = 0.01
 
 
 class Cellar:
-    """Matches with their burning times, and fuses with their mending times."""
+    """A problem about repairing fuses by the light of matches, given the time that each takes."""
 
     def __init__(self, matches: Sequence[int], fuses: Sequence[int]) -> None:
         self.matches = tuple(matches)
@@ -323,7 +323,7 @@ class Cellar:
     def assignment(self) -> tuple[tuple[int, ...], ...] | None:
         """Return the indexes of the fuses for each match, using as few matches as possible.
 
-        Unused matches have none. The result is None if all matches together do not suffice.
+        An unused match has no fuses. The result is None if all matches together do not suffice.
         """
         for count in range(1, len(self.matches) + 1):
             for used in combinations(range(len(self.matches)), count):

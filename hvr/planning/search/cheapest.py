@@ -214,9 +214,9 @@ def relevant_problem(domain: Domain, problem: Problem) -> Problem:
     """Return a problem without the objects that its goal is unlikely to need.
 
     Three kinds of objects remain: objects that the goal may mean; objects that keep a fact without
-    arguments false, such as an object in the hand; and objects that a static fact read by an action
-    ties to them, such as a room's door and its key. Rarely, a plan needs other objects, so callers
-    must try the whole problem if the reduced one has no plan.
+    arguments false, such as an object in the hand; and objects tied to these by a static fact that
+    an action reads, such as a room's door and its key. Rarely, a plan needs other objects, so
+    callers must try the whole problem if the reduced one has no plan.
     """
     kept = _Relevance(domain, problem).kept()
     inside = kept | {constant.name for constant in domain.constants}
@@ -253,9 +253,9 @@ class _Relevance:
         return frozenset(names)
 
     def _tie(self, predicate: str, *, both: bool, first: int = 0) -> None:
-        """Record that argument `first` of static facts of two arguments needs the other.
+        """Record that argument `first` of a binary static fact needs the fact's other argument.
 
-        If `both`, the other also needs the first.
+        If `both`, the other argument also needs it.
         """
         if not self.task.is_static(predicate):
             return
@@ -267,7 +267,7 @@ class _Relevance:
                     self._ties[other].add(one)
 
     def _tie_effects(self, effect: Expression) -> None:
-        """Record that an object changed by a conditional effect needs its condition's objects."""
+        """Record that an object changed by a conditional effect needs the condition's objects."""
         for part in _parts(effect):
             if not isinstance(part, When):
                 continue
@@ -303,7 +303,7 @@ class _Relevance:
                 yield from self._meant(part)
 
     def _in_use(self) -> Iterator[str]:
-        """Yield the objects that prevent a fact without arguments, such as an empty hand."""
+        """Yield the objects that keep a fact without arguments false, such as an empty hand."""
         # Among the actions that achieve it, the one with the fewest objects counts.
         about: defaultdict[Atom, list[set[str]]] = defaultdict(list)
         for action in self.domain.actions.values():

@@ -416,7 +416,7 @@ class _Search:
 
 
 def binary() -> Path:
-    """Return the path of up-fast-downward's search binary; raise a PlannerError without it."""
+    """Return the path of up-fast-downward's search binary, or raise a PlannerError."""
     spec = importlib.util.find_spec("up_fast_downward")
     if spec is None or spec.origin is None:
         raise PlannerError(

@@ -233,7 +233,7 @@ def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
 
 
 def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
-    """Return the disjunctive normal form of a condition (empty if it is unsatisfiable).
+    """Return the disjunctive normal form of a condition; empty if the condition is unsatisfiable.
 
     `can` contains masks of the fluents that may be true and false; impossible literals are dropped.
 
@@ -294,7 +294,7 @@ def _goals(condition: Conjunction, can: Literals, clauses: _Clauses) -> GoalAlte
 def _expand(
     reached: Sequence[Operator], can: Literals, clauses: _Clauses, check_time: Callable[[], None]
 ) -> list[GroundOperator]:
-    """Split operators into ones with conjunctive preconditions; drop impossible effects."""
+    """Split operators so that all preconditions are conjunctive, and drop impossible effects."""
     operators = []
     todo = [*reversed(reached)]
     while todo:

@@ -32,7 +32,7 @@ class Navigation(Value):
 
 
 def find_navigation(domain: Domain) -> Navigation | None:
-    """Return the navigation actions of a domain, or None if it has none."""
+    """Return the navigation actions of a domain, or None if there are none."""
     moves = [
         (schema.name, predicate)
         for schema in domain.actions.values()
@@ -42,7 +42,7 @@ def find_navigation(domain: Domain) -> Navigation | None:
 
 
 def _nearness(schema: ActionSchema) -> str | None:
-    """Return the predicate that an action makes true of its parameter only, if any."""
+    """Return the predicate that an action makes true of its parameter and nothing else, if any."""
     if len(schema.parameters) != 1:
         return None
     parameter = schema.parameters[0].name
@@ -67,7 +67,7 @@ def _nearness(schema: ActionSchema) -> str | None:
 def insert_navigation(
     task: Task, state: State, action: GroundAction, navigation: Navigation | None = None
 ) -> GroundAction | None:
-    """Return the navigation action needed before an action, or None if none is needed or helps.
+    """Return the navigation action to insert before an action; None if none is needed or helps.
 
     Arguments are tried from last to first, because the last one usually names the place. Then their
     places are tried, because some objects cannot be approached. If no move makes the action

@@ -35,7 +35,7 @@ class Literals:
 
 @dataclass(frozen=True, slots=True)
 class ActionChoice:
-    """An action that an operator's step may stand for where `precondition` holds."""
+    """An action that a step of an operator performs in states where `precondition` holds."""
 
     action: GroundAction
     precondition: Literals | Conjunction
@@ -285,7 +285,7 @@ Fluents = Mapping[int, int]
 def merge_twins(
     initial: int, operators: Sequence[GroundOperator], goals: GoalAlternatives, fluents: int
 ) -> tuple[list[GroundOperator], GoalAlternatives, int]:
-    """Keep one of several fluents with equal initial values that every effect changes equally.
+    """Merge fluents with equal initial values that every effect changes equally into one of them.
 
     Such fluents have equal values in every reachable state, so each can replace the others. The
     result is the operators, the goals and the mask of the remaining fluents.

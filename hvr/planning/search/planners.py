@@ -244,7 +244,7 @@ def joined(conditions: Sequence[Expression]) -> And:
 
 
 def solve_in_stages(task: Task, search: Search, seconds: float) -> SearchResult:
-    """Find a plan in stages, within a wall time limit for all of them.
+    """Find a plan in stages, within a limit on the wall time of all stages together.
 
     Each stage adds conditions of the goal; `search` finds a plan for it within a time limit.
 

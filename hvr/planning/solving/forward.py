@@ -263,7 +263,7 @@ class _Steps:
 
 
 class NumericKey:
-    """Creates keys of states, without numbers that no condition reads, such as costs."""
+    """Creates keys of states that leave out numbers that no condition reads, such as costs."""
 
     def __init__(self, task: Task, functions: frozenset[str]) -> None:
         self._task = task
@@ -353,7 +353,7 @@ def _end_of(schema: DurativeActionSchema, name: str, when: str, running_atom: At
 
 
 def _bound(schema: DurativeActionSchema) -> NumericExpression:
-    """Return an expression for the duration: its lower bound if any, else its upper bound."""
+    """Return an expression for the duration: the lower bound or, failing that, the upper bound."""
     for symbols in (("=",), (">=", ">"), ("<=", "<")):
         for part in conjuncts(schema.duration):
             test = part.body if isinstance(part, Timed) else part
@@ -547,7 +547,7 @@ class _Happenings:
         )
 
     def _duration(self, action: GroundAction, values: Values) -> Rational | None:
-        """Return the shortest possible duration or, without a positive lower bound, the longest.
+        """Return the shortest possible duration; without a positive lower bound, the longest one.
 
         Returns None if there is no bound, or if the bounds exclude each other.
         """
@@ -578,7 +578,7 @@ def _in_durations(task: Task) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class TemporalOutcome:
-    """A plan, or the reason why the search found none ("" if it has searched everything)."""
+    """A plan, or the reason why there is none ("" if the whole search space was searched)."""
 
     plan: tuple[Step, ...] | None
     reason: str

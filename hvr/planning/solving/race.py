@@ -229,10 +229,10 @@ class RaceResult:
 
     Args:
         best: The best valid plan, if any.
-        proven: The planner that proved the plan optimal or the problem unsolvable, or "" without a
-            proof.
+        proven: The planner that proved the plan optimal or the problem unsolvable, or "" if there
+            is no proof.
         rejected: The plans that the validator found invalid or could not judge.
-        ends: For each planner without a valid plan, its outcome as a value and in words.
+        ends: Outcome of each planner that found no valid plan, as a value and in words.
     """
 
     best: FoundPlan | None
@@ -420,8 +420,8 @@ class RaceSettings:
     """The conditions under which a race ends, and the listener for its plans.
 
     Args:
-        patience: Seconds without a better plan after which the race ends (but not less than the
-            first plan took), or 0 to wait for a proof.
+        patience: Seconds without a better plan after which the race ends (at least the time that
+            the first plan took), or 0 to wait for a proof.
         listen: A function to call with each plan that is better than all earlier plans.
         stopped: A function, called several times a second, that returns whether to end the race.
     """

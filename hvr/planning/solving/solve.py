@@ -76,10 +76,10 @@ class Solution(JsonObject):
         proven: Whether the plan is proven optimal, or the problem unsolvable.
         seconds: Wall time in seconds.
         notes: Remarks for the reader, one sentence each.
-        objects: The number of objects that the planner used (all of them), or None for a language
-            model's plan.
-        others: Planners without a valid plan, each with the reason why it was not started, or its
-            outcome.
+        objects: The number of objects in the problem, all of which the planner used; None if a
+            language model wrote the plan.
+        others: Planners that found no valid plan, each with its outcome or the reason why it was
+            not started.
         maximise: Whether the cost is to be maximised.
     """
 
@@ -413,10 +413,10 @@ class SetRow:
     def quality(self, best: Fraction | None) -> float | None:
         """Return the score of the satisficing tracks of the planning competitions, if defined.
 
-        The score is the reference cost `best` divided by the plan's cost and at most 1, 0 without a
-        plan or a cost, and 1 for a proof that the plan is optimal or that no plan exists (IPC 2008
-        and later). Otherwise it is undefined (None) without a reference cost, and for a metric to
-        be maximised.
+        The score is the reference cost `best` divided by the plan's cost, but at most 1. It is 0 if
+        there is no plan or no cost, and 1 if the plan is proven optimal or no plan exists (IPC 2008
+        and later). Otherwise, it is undefined (None) if there is no reference cost, or if the
+        metric is to be maximised.
         """
         if self.outcome == NO_PLAN:
             return 1.0

@@ -327,7 +327,7 @@ class Subgoals:
     def _repeats(
         self, number: int, excess: float, gain: float, unit: _Supporter, values: Values
     ) -> float:
-        """Return how often a supporter must be applied to satisfy a comparison, or 0 if useless."""
+        """Return how often a supporter must be applied to satisfy a comparison; 0 if useless."""
         comparison = self._comparisons[number]
         if not gain:
             if excess == -inf:

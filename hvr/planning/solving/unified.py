@@ -80,7 +80,7 @@ def _read(domain_file: str, problem_file: str) -> tuple[Domain, Problem]:
 
 @dataclass(frozen=True)
 class _Form:
-    """A form of a problem that an engine may support; `measured` means with its metric."""
+    """A form of a problem that an engine may support; if `measured`, it includes the metric."""
 
     conversion: Conversion
     measured: bool
@@ -182,7 +182,7 @@ def _lacking(engine: Any, kind: Any) -> str:
 
 
 def _forms(domain: Domain, problem: Problem) -> Iterator[_Form]:
-    """Yield the problem with and without its metric, and both without types if that may help."""
+    """Yield the problem with and without its metric, and both untyped as well if that may help."""
     posed = [(domain, problem)]
     if domain.types:
         posed.append(without_types(domain, problem))

@@ -172,8 +172,8 @@ class WrittenThing:
     Args:
         kinds: Acceptable kinds, in order of preference.
         every: Whether the name stands for all objects of the kinds rather than for one of them.
-        apart: Whether the object must differ from those of all other names; portable ones always
-            must.
+        apart: Whether the object must differ from the objects of all other names, as portable
+            objects always must.
         where: Literals that must hold initially for the objects that the name stands for.
     """
 
@@ -259,7 +259,7 @@ class NameMeaning:
         classes: Possible object types, in order of preference.
         objects: Possible objects, in order of preference.
         every: Whether the name stands for all of these objects rather than for one of them.
-        apart: Whether the object must differ from those of all other names with `apart`.
+        apart: Whether the object must differ from the objects of all other names with `apart`.
         named: Whether the name is an object's own name.
         liquid: Whether the name is a liquid.
     """
@@ -296,7 +296,7 @@ class GoalVocabulary:
 
     @property
     def listed(self) -> dict[str, Predicate]:
-        """The predicates that prompts list: all with arguments, except the robot's position."""
+        """Predicates that prompts list: all that have arguments, except the robot's position."""
         navigation = find_navigation(self.domain)
         fleeting = navigation.predicates if navigation else frozenset()
         return {n: p for n, p in self.predicates.items() if n not in fleeting and p.parameters}

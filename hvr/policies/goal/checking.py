@@ -250,7 +250,7 @@ class _Checker:
         self.things[meant.name] = replace(meant, classes=kept, objects=objects)
 
     def placed(self, literal: GoalLiteral) -> GoalLiteral:
-        """Return a literal with the right predicate for its place: `in` a sink, `on` a table."""
+        """Return a literal with the predicate that suits its place: `in` a sink, `on` a table."""
         if literal.predicate not in _PLACING or not self.things[literal.args[1]].classes:
             return literal
         outer = self.things[literal.args[1]].classes[0]

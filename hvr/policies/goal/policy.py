@@ -113,7 +113,7 @@ TOO_MANY = (
 
 @dataclass(frozen=True)
 class GoalDraft:
-    """An answer of the model, the error sent back (empty if none), and its goal if valid."""
+    """An answer of the model, the error sent back (may be empty), and the goal if it is valid."""
 
     answer: GoalAnswer
     problem: str
@@ -412,7 +412,7 @@ class GoalPolicy(SymbolicPolicy):
         graph: KnowledgeGraph,
         inventory: Inventory,
     ) -> Judgement:
-        """Judge by the model's goal, and report where hvr's own reading disagrees."""
+        """Judge by the model's goal, and report any disagreement with hvr's own reading."""
         del understanding
         if not done.reached:
             return done

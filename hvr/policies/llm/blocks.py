@@ -64,7 +64,7 @@ class BlockError:
         step: 1-based number of the first step that is inapplicable or violates a constraint; None
             if only the postcondition fails.
         wrong: Number of inapplicable steps, violations of constraints, and postcondition literals
-            that do not hold if these steps are skipped; infinite without a block.
+            that do not hold if these steps are skipped; infinite if there is no block.
         done: Number of applicable steps.
     """
 
@@ -85,7 +85,7 @@ class Assignment:
 
     Args:
         number: 1-based number of the macro action.
-        names: The objects that the prompt describes.
+        names: Names of the objects that the prompt describes.
         history: The steps so far, as prompt text.
         hierarchical: Whether the macro action is only one part of the task.
     """
@@ -370,7 +370,7 @@ def finish_record(record: BlockRecord, task: Task, state: State, hierarchical: b
 
 
 def with_objects(work: Assignment, texts: Iterable[str], predicted: PredictedWorld) -> Assignment:
-    """Add the objects named in some texts to those that the prompt describes.
+    """Add the objects that texts name to those that the prompt describes.
 
     A model can use only described objects, and retrieval may have missed one in an error message.
     """

@@ -200,7 +200,7 @@ def correction_values(
     objects: Callable[[Iterable[str]], str],
     fits: Callable[[Values], bool],
 ) -> Values:
-    """Return the placeholder values of the longest correction prompt that fits, or the shortest.
+    """Return the placeholder values of the longest correction prompt that fits, else the shortest.
 
     Args:
         problem: Error messages about the macro actions, one per line.

@@ -75,7 +75,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A language model with its prompts, which ask for JSON if `structured`."""
+    """A language model with its prompts; if `structured`, the prompts ask for JSON."""
 
     model: Model
     prompts: Prompts
@@ -286,7 +286,7 @@ def numbered_steps(block: Sequence[GroundAction]) -> str:
 
 
 def planned_steps(blocks: Sequence[AABlock]) -> str:
-    """Return the planned steps by macro action as prompt text; `nothing` without steps."""
+    """Return the planned steps by macro action as prompt text, or `nothing` if there are none."""
     lines = [
         f"{i}. {b.macro.name}: {' '.join(map(_written, b.actions))}"
         for i, b in enumerate(blocks, start=1)

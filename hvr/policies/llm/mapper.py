@@ -363,7 +363,7 @@ _ROBOT = frozenset({"robot", "agent", "arm", "gripper", "hand", "self", "me", "i
 
 @dataclass(frozen=True)
 class Mapped:
-    """The action that a text means, or None, and a note on what was changed or why it failed.
+    """The action that a text means (or None), with a note on what was changed or why it failed.
 
     `exact` is True if the text names the action exactly, and `impossible` if the action and the
     objects exist but cannot be combined.
@@ -376,7 +376,7 @@ class Mapped:
 
 
 class MappedLiteral(NamedTuple):
-    """The literal that a text means as PDDL, or None, and a note on the change or failure."""
+    """The PDDL literal that a text means (or None), with a note on what was changed or failed."""
 
     literal: str | None
     note: str

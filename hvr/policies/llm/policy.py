@@ -280,7 +280,7 @@ class LLMPolicy(Policy[str]):
         return f"take {' and '.join(things)} away from {place} and put it somewhere else"
 
     def needs(self, stage: str, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
-        """Return the objects in the request or needed for its dishes, and those they depend on."""
+        """Return the objects in the request or needed for its dishes, with their dependencies."""
         del graph
         equipment = self.equipment
         words = (*mentioned(stage, inventory), *ingredients(stage, inventory.ontology))

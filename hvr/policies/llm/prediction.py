@@ -185,7 +185,7 @@ class PredictedWorld(ABC):
         relevant: Formula,
         kept: tuple[Trajectory, ...],
     ) -> Task | None:
-        """Return the task of reaching a goal from a state; None if the task is too large.
+        """Return the task of reaching a goal from a state, or None if the task is too large.
 
         Args:
             relevant: Part of the goal that determines the relevant objects.

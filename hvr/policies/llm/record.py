@@ -43,8 +43,8 @@ class BlockRecord(JsonObject):
         written: Actions in the first answer, before any correction.
         actions: Actions after correction and repair, but before elimination of redundant ones.
         verified_before: Whether `written` was executable.
-        verified_after: Whether `actions` is executable; None without verification.
-        achieved: Whether the postcondition holds after the block; None without conditions.
+        verified_after: Whether `actions` is executable; None if the setting does not verify.
+        achieved: Whether the postcondition holds after the block; None if it has no conditions.
         tries: Number of corrections requested from the model.
         repaired: Whether the classical planner wrote a part of the block.
         from_library: Name of the macro action taken from the library; empty if none was used.
@@ -106,9 +106,9 @@ class PlanningRecord:
     """The history of one plan.
 
     Args:
-        plan: The plan, with one block for each macro action that has steps left; without macro
-            actions, it has a single block.
-        blocks: Records of the blocks; without macro actions, a single one.
+        plan: The plan, with one block for each macro action that has steps left, or a single block
+            if there are no macro actions.
+        blocks: Records of the blocks; a single one if there are no macro actions.
         hierarchical: Whether the plan has macro actions.
         macro_before: Check of the first version of the macro plan; None if none was checked.
         macro_after: Check of the corrected macro plan; None if none was checked.
@@ -261,7 +261,7 @@ class BlockChecked(_Event):
 
 
 class StepsLeftOut(_Event):
-    """Redundant steps, without which the plan has the same final state, were removed."""
+    """Redundant steps were removed: the plan has the same final state without them."""
 
     event = "left-out"
     actions: tuple[GroundAction, ...]
@@ -270,7 +270,7 @@ class StepsLeftOut(_Event):
 class PlanJudged(_Event):
     """The judge removed redundant steps and inserted missing ones before execution.
 
-    `unmended` says why another problem could not be repaired; empty if no problem is left.
+    `unmended` says why a further problem could not be repaired; it is empty if there is none.
     """
 
     event = "judged"

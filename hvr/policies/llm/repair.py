@@ -151,8 +151,8 @@ def repair_judged_blocks(
         reduced: Restricts a problem to the plan's objects; None to use all objects.
 
     Returns:
-        The blocks, and the rounds in which the plan was repaired. There are none if the plan is
-            correct, cannot be repaired, or has no lasting effect.
+        The blocks, and the rounds in which the plan was repaired. There are no rounds if the plan
+        is correct, cannot be repaired, or has no lasting effect.
     """
     state = task.initial
     actions = _steps(blocks)
@@ -366,7 +366,7 @@ class PlannerRepair:
     def through(
         self, state: State, actions: Sequence[GroundAction], predicted: PredictedWorld
     ) -> tuple[GroundAction, ...]:
-        """Return the actions, each after steps that make it applicable.
+        """Return the actions, each preceded by the steps that make it applicable.
 
         Actions that cannot be made applicable are left out, since later actions may still be
         useful.

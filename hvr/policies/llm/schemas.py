@@ -273,7 +273,7 @@ class WorldForms:
         navigation: Navigation | None,
         seen: Collection[int] = (),
     ) -> dict[GroundAction, tuple[GroundAction, ...]]:
-        """Return the actions other than moves that are applicable in a state, perhaps after a move.
+        """Return the actions, other than moves, that are applicable now or after one move.
 
         The value of each action is the move, if one is required, followed by the action.
 

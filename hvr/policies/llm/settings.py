@@ -15,11 +15,11 @@ class PolicySettings:
 
     Args:
         hierarchical: H: whether to write macro actions first, then a block of atomic actions for
-            each. Without it, the model writes the whole plan at once.
+            each. If not, the model writes the whole plan at once.
         verification: V: whether to insert moves, check each step, and send errors back to the
             model.
-        retrieval: R: whether prompts describe only the objects that the model selects. Without it,
-            they describe all objects.
+        retrieval: R: whether prompts describe only the objects that the model selects. If not, they
+            describe all objects.
         expansion: With R: whether to add the objects on which the selected ones depend.
         planner_repair: With V: whether a classical planner takes over when the model's tries are
             used up. It plans to the block's postcondition, or to the next step that can be kept.

@@ -70,7 +70,8 @@ from hvr.values import cached_property
 class ObjectRetrieval:
     """Selects the objects for a prompt (paper, sections 2.2 and 3.3).
 
-    With retrieval (the setting R), the model selects kinds, and the embedder maps them to objects.
+    If retrieval is on (the setting R), the model selects kinds, and the embedder maps them to
+    objects.
     """
 
     dialogue: Dialogue
@@ -82,11 +83,11 @@ class ObjectRetrieval:
     def choose(
         self, request: str, predicted: PredictedWorld, otherwise: tuple[str, ...] = ()
     ) -> tuple[str, ...]:
-        """Return the objects for a request in the predicted state; without retrieval, all objects.
+        """Return the objects for a request in the predicted state; all objects if retrieval is off.
 
         Args:
-            otherwise: For a macro action, the objects of the whole task, which are used with
-                `direct` or if no name in the answer exists.
+            otherwise: For a macro action, the objects of the whole task, which are used if `direct`
+                is on or no name in the answer exists.
         """
         names = tuple(o.name for o in predicted.task.problem.objects)
         settings, there = self.settings, predicted.task.objects

@@ -120,7 +120,7 @@ def _conditions(macro: Mapping[str, Any]) -> str:
 
 
 def asked_of(folder: Path) -> tuple[AskedModel, ...]:
-    """Return the prompts and answers in a run's transcript; empty without a transcript."""
+    """Return the prompts and answers in a run's transcript; empty if there is no transcript."""
     path = folder / NAME
     if not path.is_file():
         return ()
@@ -237,7 +237,7 @@ class StoryStep:
         unexpected: Observed facts that were not expected.
         unseen: Expected effects that were out of view and are believed.
         expected: Effects that the domain predicts; None if unknown.
-        pose: Pose of the robot after the step; None without a picture of the scene.
+        pose: Pose of the robot after the step; None if there is no picture of the scene.
         changed: Literals that became true; only in PDDL worlds.
     """
 
@@ -295,7 +295,7 @@ class Story:
         before: The scene before the run; None if unknown.
         after: The scene after the run; None if unknown.
         note: Note on the picture of the initial scene.
-        route: The robot's route; None without a picture.
+        route: The robot's route; None if there is no picture.
         simulated: Whether the run's language model is simulated.
     """
 

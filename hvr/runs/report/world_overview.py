@@ -17,7 +17,7 @@ from hvr.worlds.facts.lexicon import WorldLexicon
 
 @dataclass(frozen=True)
 class TypeNode:
-    """A type of the world, with the objects that belong to none of its subtypes.
+    """A type of the world, with its direct objects, which belong to none of its subtypes.
 
     `depth` is 0 for direct subtypes of `object`.
     """
@@ -30,7 +30,7 @@ class TypeNode:
 
 @dataclass(frozen=True)
 class Overview:
-    """The contents of a world; `facts` and `actions` are pairs of a wording and PDDL."""
+    """The contents of a world; each fact and each action is a pair (wording, PDDL)."""
 
     name: str
     types: tuple[TypeNode, ...]

@@ -182,7 +182,7 @@ _Json = dict[str, Any]
 
 
 def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: Streams) -> str:
-    """Return the goal of a script with errors, as JSON, or as PDDL for a request without schema.
+    """Return the goal of a script, with errors, as JSON (as PDDL if the request has no schema).
 
     Raises:
         ModelError: The script has no goal, or the goal cannot be expressed in JSON.

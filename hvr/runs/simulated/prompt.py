@@ -57,7 +57,7 @@ class ParsedPrompt:
         return frozenset(_NAME.findall(self.sections.get("Objects", "")))
 
     def __getitem__(self, label: str) -> str:
-        """Return the text of a section, or raise ModelError if the prompt has no such section."""
+        """Return the text of a section; raise ModelError if the prompt has no such section."""
         if label not in self.sections:
             raise ModelError(
                 f"the simulated model cannot find '{label}:' in the prompt; it only reads "

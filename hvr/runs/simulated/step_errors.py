@@ -210,7 +210,7 @@ class StepErrors:
         return self._with(steps, kinds, rngs)
 
     def one_more(self, steps: Sequence[GroundAction], rng: Random) -> Steps:
-        """Make one error at a random step, unless all possible kinds have weight 0."""
+        """Insert one error at a random step, unless all possible kinds of errors have weight 0."""
         if not steps:
             return ()
         number = rng.randrange(len(steps))
@@ -326,7 +326,7 @@ def undo_step_error(
     The earliest missing step that establishes the required condition is restored first, then the
     earliest error is undone. Steps added after earlier feedback stay as long as another error
     exists. A moved step is a single error. Navigation is corrected too, since the verifier inserts
-    and removes it by itself. Without an error up to the failed step, nothing changes.
+    and removes it by itself. If there is no error up to the failed step, nothing changes.
 
     Args:
         true: The correct block, with the object names that the model knows.
@@ -378,7 +378,7 @@ def _parts(
 def _meant(
     step: GroundAction, true: Sequence[GroundAction], objects: PromptObjects
 ) -> GroundAction:
-    """Return the true step that a written step means if it contains a guessed object name."""
+    """Return the true step for which a written step stands, if it contains a guessed name."""
     # The mapper may have replaced the guess by an existing object.
     if step in true:
         return step
@@ -562,7 +562,7 @@ class ConditionErrors:
 
 
 def reported_problems(text: str) -> list[str]:
-    """Return the messages about each macro action, or the whole text if it names none."""
+    """Return the messages about each macro action, or all messages if they name none."""
     lines = [line for line in text.splitlines() if line.startswith("macro action ")]
     return lines or [text]
 
@@ -572,9 +572,9 @@ def undo_conditions(
 ) -> tuple[Sides, ...]:
     """Undo the error that most likely caused a reported problem.
 
-    It is the first difference, up to the macro action named in the message, that concerns an atom
-    named in the message. If there is none, it is the first difference up to this macro action, and
-    otherwise the first of all. If the message names no macro action, all differences are undone.
+    That is the first difference, up to the macro action named in the message, that concerns an atom
+    named in the message; failing that, the first difference up to this macro action; failing that,
+    the first difference of all. If the message names no macro action, all differences are undone.
     """
     named = re.search(r"macro action (\d+)", problem, re.IGNORECASE)
     if named is None:

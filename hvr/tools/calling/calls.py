@@ -69,7 +69,7 @@ class Unsupported:
 
 
 def source_of(place: Place, sources: Mapping[Place, Source]) -> Source:
-    """Return the source of a value or of its innermost container with one, else `NO_SOURCE`."""
+    """Return the source of a value, or of its innermost container that has one, or `NO_SOURCE`."""
     for length in range(len(place), 0, -1):
         if (found := sources.get(place[:length])) is not None:
             return found
@@ -77,7 +77,7 @@ def source_of(place: Place, sources: Mapping[Place, Source]) -> Source:
 
 
 def unsupported(call: ToolCall, sources: Mapping[Place, Source]) -> tuple[Unsupported, ...]:
-    """Return a call's values, even null or empty ones, that a writing call must not use."""
+    """Return all values of a call (even null or empty) that a writing call must not use."""
     found = ((place, value, source_of(place, sources)) for place, value in leaf_values(call))
     return tuple(Unsupported(*one) for one in found if not one[2].kind.may_be_written)
 

@@ -107,8 +107,8 @@ class GuardedTools:
     Args:
         ledger: Ledger that records writing calls before they are made; by default in memory.
         approve: Callback that returns True to approve a writing call, False to decline it, and None
-            if the user cannot be asked. Without a callback, writing calls need no approval, but one
-            that was or may have been made already is refused.
+            if the user cannot be asked. If there is no callback, writing calls need no approval,
+            but a call that was or may have been made already is refused.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class GuardedTools:
         self._outcomes, self._failures, self._waiting, self._used = [], {}, [], 0
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool with values of unknown provenance; refuse a writing call with arguments."""
+        """Call a tool with values of unknown provenance; refuse writing calls with arguments."""
         return self.call_with(call, {})
 
     def call_with(
@@ -193,7 +193,7 @@ class GuardedTools:
         return outcome
 
     def refusal(self, call: ToolCall) -> CallOutcome | None:
-        """Return the failure of a call that is refused even if the user approves it, or None."""
+        """Return the failure of a call that is refused even if the user approves it, else None."""
         tool = checked_tool(self.catalogue, call)
         return tool if isinstance(tool, CallOutcome) else self._refused(call, tool)
 
@@ -354,7 +354,7 @@ class Question:
 
 
 class AgentGuard:
-    """A guard for a third-party agent's tools: makes each call, refuses it or asks the user.
+    """A guard for a third-party agent's tools, which makes each call, refuses it or asks the user.
 
     Args:
         schemas: JSON Schema of the arguments, by tool.

@@ -85,7 +85,7 @@ def _origin(value: Json, outcomes: Sequence[CallOutcome], request: Sequence[Json
 
 
 def same_value(one: Json, other: Json) -> bool:
-    """Return whether values are equal: 1.0 equals 1; `true` equals 1 only inside containers."""
+    """Return whether values are equal: 1.0 equals 1, but `true` equals 1 only in containers."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
@@ -150,7 +150,7 @@ def error_text(outcome: CallOutcome, *, secrets: bool = False) -> str:
 
 
 def redacted(value: Json, depth: int = 0) -> Json:
-    """Return a value with secrets redacted; below `MAX_KEPT_DEPTH`, only types remain."""
+    """Return a value with its secrets redacted; below `MAX_KEPT_DEPTH`, only types are kept."""
     if isinstance(value, str):
         return without_keys(value)
     if isinstance(value, (list, dict)) and depth >= MAX_KEPT_DEPTH:
@@ -189,8 +189,8 @@ def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
 def shape(value: Json, depth: int = 0) -> Json:
     """Return the JSON types of a value: per key for an object, of the first item for a list.
 
-    Of an object, at most `MAX_SHAPE_KEYS` keys are kept. Containers nested deeper than
-    `MAX_SHOWN_DEPTH` are given by their type.
+    At most `MAX_SHAPE_KEYS` keys of an object are kept. Containers nested deeper than
+    `MAX_SHOWN_DEPTH` are replaced by their type.
     """
     if depth >= MAX_SHOWN_DEPTH:
         return type_name(value)
@@ -235,14 +235,15 @@ class SessionValues:
         self._found: dict[tuple[str, str], str] = {}
 
     def say(self, values: Iterable[Json]) -> None:
-        """Record statements of the user: values, or texts that contain values."""
+        """Record statements of the user: values, or strings that contain values."""
         self._statements += [value for value in values if value not in self._statements]
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Record the values in a successful call's result as found; ignore a failed call.
+        """Record the values in a successful call's result as found; failed calls are ignored.
 
-        An id also counts as identified if the result has no other id under the same keys, and every
-        argument has sufficient provenance, at least one of them from the user or identified.
+        An id also counts as identified if the result has no other id under the same keys, and if
+        every argument has sufficient provenance, with at least one argument stated by the user or
+        identified.
         """
         if not outcome.ok:
             return
@@ -444,7 +445,7 @@ class CallLedger:
     def before(self, call: ToolCall, *, own: bool = True) -> LedgerEntry | None:
         """Return the last equal call that must not be repeated without asking, if any.
 
-        That is a call that may have taken effect, in any request, or one that succeeded for this
+        That is a call of any request that may have taken effect, or a call that succeeded for this
         request. Calls of this process count only if `own` is true.
         """
         key = key_of(call)

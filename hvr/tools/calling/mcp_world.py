@@ -55,7 +55,7 @@ class ToolListFilter:
             yield _Filtered(read, self), write
 
     def filtered(self, item: Any) -> Any:
-        """Return a received message; if it is a tool list, without its invalid tools."""
+        """Return a received message, with invalid tools removed if it is a tool list."""
         result = getattr(getattr(item, "message", None), "result", None)
         if not isinstance(result, dict) or "content" in result:
             return item
@@ -386,10 +386,10 @@ class McpTools:
 
 
 def content_of(answer: Any) -> Json:
-    """Return a result's structured content, or else its texts, decoded if they are JSON.
+    """Return a result's structured content, or else its text parts, decoded if they are JSON.
 
-    Images, audio, links and resources are replaced by their type and URI. Several parts are
-    returned as a list, a single part by itself.
+    Images, audio, links and resources are replaced by their type and URI. A single part is returned
+    by itself, several parts as a list.
     """
     structured: Json = answer.structured_content
     texts = [block.text for block in answer.content if block.type == "text"]

@@ -425,7 +425,7 @@ class OpenApiTools:
         """Do nothing, since a remote server cannot be reset."""
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call an operation; an HTTP status that is not 2xx is a failed outcome."""
+        """Call an operation; the outcome is a failure unless the HTTP status is 2xx."""
         tool = checked_tool(self._catalogue, call)
         if isinstance(tool, CallOutcome):
             return tool

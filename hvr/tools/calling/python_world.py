@@ -410,7 +410,7 @@ class BfclTools:
         return CallOutcome(call, result, failure, error, seconds)
 
     def state(self) -> Json:
-        """Return the objects' public attributes by class, without `MathAPI`, which has no state."""
+        """Return the objects' public attributes by class; `MathAPI` has no state and is omitted."""
         return {name: _plain(one) for name, one in self._objects.items() if name != _STATELESS}
 
     def close(self) -> None: ...

@@ -86,7 +86,7 @@ class ToolRewards:
     def scores(
         self, completions: Sequence[str | Sequence[Mapping[str, Any]]], *, discount: float = 1.0
     ) -> list[ToolScore]:
-        """Return the score of each completion: a text, or a message list in any log format.
+        """Return the score of each completion: a string, or a message list in any log format.
 
         `discount` is the learner's discount factor, which applies to the shaping rewards.
         """
@@ -140,7 +140,7 @@ class ToolRewards:
         return _places(state)
 
     def _compare(self) -> tuple[int, int]:
-        """Return the numbers of required changes made, and of other values unlike the goal."""
+        """Return how many required changes were made, and how many other values are wrong."""
         state = _places(self._environment.state())
         different = {
             place

@@ -90,7 +90,7 @@ def _entries(world: WorldFile) -> Iterator[tuple[str, Any]]:
 
 
 def _label(kind: str, value: Any) -> tuple[str, Any]:
-    """Return a source's name (given or derived from its value), and the value without the name."""
+    """Return a source's name (given or derived from its value), and the value less the name."""
     if isinstance(value, dict):
         value = dict(value)
         if isinstance(value.get("name"), str) and value["name"].strip():

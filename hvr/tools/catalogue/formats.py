@@ -64,13 +64,13 @@ def parameter(name: str, schema: Any, root: Any) -> ToolParameter:
 def schema_name(schema: Any) -> str:
     """Return the name of the entity that a schema describes, from its `$ref` or title.
 
-    The names of alternatives are joined by `|`. Without a name, the text is empty.
+    The names of alternatives are joined by `|`. The result is empty if there is no name.
     """
     return "|".join(dict.fromkeys(_names(schema, 0)))
 
 
 def listed_name(schema: Any, root: Any) -> str:
-    """Return the entity name of a list's items, or of a wrapper's only list; empty if unknown."""
+    """Return the kind of entity in a list, or in a wrapper's only list; empty if it is unknown."""
     flat, marks = _parts(_resolved(schema, root), root)
     if marks:
         return str(flat["named"])

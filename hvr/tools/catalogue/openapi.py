@@ -179,7 +179,7 @@ class _Reader:
         self._resources = PathResources(*self._schema_names())
 
     def operations(self) -> Iterator[tuple[ApiOperation, bool]]:
-        """Yield each readable operation, and whether the document itself names it."""
+        """Yield each readable operation, and whether the document itself gives its name."""
         for path, item in self._paths.items():
             for method in _METHODS:
                 operation = item.get(method)

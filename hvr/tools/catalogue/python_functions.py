@@ -121,7 +121,7 @@ def _parameter(
 
 @dataclass(frozen=True)
 class _Hint:
-    """A type hint as JSON Schema; `record` names its class if that has typed fields."""
+    """A type hint as JSON Schema; `record` is the name of its class if that has typed fields."""
 
     types: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()

@@ -259,7 +259,7 @@ def meanings(
 
 
 def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolGraph:
-    """Return tools with meanings as types, and a link from each giver of one to its takers.
+    """Return tools whose types are meanings, with a link from each meaning's giver to its takers.
 
     A value that a tool both takes and gives makes no link, since it is not new.
     """

@@ -61,7 +61,7 @@ class SkippedPart:
 
 @dataclass(frozen=True)
 class Format:
-    """Marks that the following events come from the log format `name`."""
+    """Marks that the log format of the following events is `name`."""
 
     name: str
 
@@ -114,7 +114,8 @@ def trace(events: Iterable[Event]) -> Trace:
 def reports_error(value: Any) -> bool:
     """Return whether a result looks like an error.
 
-    Errors are objects with an `error` and at most one other key, and texts that begin with "error".
+    Errors are objects with an `error` and at most one other key, and strings that begin with
+    "error".
     """
     if isinstance(value, dict):
         return any(value.get(k) for k in ("error", "Error")) and len(value) <= _ERROR_KEYS
@@ -142,7 +143,7 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def calls_in_text(text: str) -> tuple[CallEvent, ...] | None:
-    """Return the calls in a text that consists only of calls; None for any other text.
+    """Return the calls if a text consists only of calls, and None if it does not.
 
     Several calls are in square brackets, or separated by line breaks or semicolons.
     """
@@ -265,7 +266,7 @@ _OBSERVATION_PREFIX = "Observation:"
 
 
 def role_of(value: Record) -> str | None:
-    """Return a message's role (user, assistant, tool or system); None for any other record."""
+    """Return a message's role (user, assistant, tool or system), or None for any other record."""
     for key in ("role", "from", "type"):
         name = value.get(key)
         if isinstance(name, str) and name.lower() in _ROLES:
@@ -274,7 +275,7 @@ def role_of(value: Record) -> str | None:
 
 
 def decoded(text: Any) -> Any:
-    """Decode a text that is JSON or a Python list or dict; return any other value unchanged."""
+    """Decode a string that is JSON or a Python list or dict; return any other value unchanged."""
     if not isinstance(text, str):
         return text
     try:
@@ -294,7 +295,8 @@ def decoded(text: Any) -> Any:
 def arguments_of(given: Any) -> tuple[Mapping[str, Any] | None, tuple[Any, ...]]:
     """Return the named and the positional arguments of a call.
 
-    A value that is not an object is a single positional argument; the named ones are then None.
+    A value that is not an object is a single positional argument; the named arguments are then
+    None.
     """
     value = decoded(given)
     if value is None or value == "":

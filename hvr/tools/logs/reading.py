@@ -231,7 +231,7 @@ def events(value: Any, depth: int = 0) -> Iterator[Event]:
 
 
 def is_event(value: Any) -> bool:
-    """Return whether a value is only one part of a log, rather than a complete log."""
+    """Return whether a value is only a part of a log rather than a complete log."""
     if isinstance(value, str):
         return calls_in_text(value) is not None
     if not isinstance(value, dict):
@@ -485,7 +485,7 @@ def _number(end: Any) -> int:
 
 
 def to_record(plan: ToolPlan) -> Record:
-    """Return a plan as a record of TaskBench's format, without results and positional arguments."""
+    """Return a plan as a TaskBench record, which has no results and no positional arguments."""
     known = plan.calls if len(plan.calls) == len(plan.tools) else ()
     given = [call.arguments for call in known] or [None] * len(plan.tools)
     return {
@@ -569,7 +569,7 @@ def read_log(path: Path) -> tuple[ReadPlan, ...]:
     If most records are single messages or calls, the whole file is one log.
 
     Raises:
-        DataFileError: The file cannot be read, or none of its records.
+        DataFileError: The file cannot be read, or none of its records can be.
     """
     found = tuple(
         _read(value, number, f"{path}: record {number}")

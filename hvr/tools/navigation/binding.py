@@ -178,7 +178,7 @@ class Binder:
 
         Args:
             number: Index of the goal call.
-            final: Whether no further query can find anything.
+            final: Whether no further query could find a value.
         """
         goal = self.request.goals[number]
         known: dict[Place, Json] = {p: v for p, _, v in given_leaves(goal.arguments)}

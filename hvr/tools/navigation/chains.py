@@ -39,7 +39,7 @@ class _PricedStep:
 
 @dataclass(frozen=True)
 class _Reached:
-    """Minimum costs of facts and of the needs of steps (`before`), and each fact's `giver`."""
+    """The minimum costs of facts and of steps' needs (`before`), and the `giver` of each fact."""
 
     facts: Mapping[Fact, int]
     before: Mapping[int, int]
@@ -79,7 +79,7 @@ def _priced(
     costs: Mapping[str, int],
     asking: Mapping[str, int],
 ) -> list[_PricedStep]:
-    """Return the calls of the tools, and then the questions, as steps over the open facts."""
+    """Return the calls of the tools, followed by the questions, as steps over the open facts."""
     steps = [
         _PricedStep(
             _known(t.needs - facts.known),
@@ -250,7 +250,7 @@ def navigation_tools(
 def with_enablers(
     tools: Iterable[NavigationTool], enablers: Mapping[str, Collection[str]]
 ) -> tuple[NavigationTool, ...]:
-    """Return the tools; those in `enablers` additionally need a call of one of their enablers."""
+    """Return the tools; each tool in `enablers` also needs a call of one of its enablers."""
     possible = {tool: f"{tool} is possible" for tool, makers in enablers.items() if makers}
     gives: dict[str, set[str]] = defaultdict(set)
     for tool, meaning in possible.items():
@@ -335,7 +335,7 @@ def cheapest_chain(
     askable: Collection[str] = (),
     seconds: float = 10.0,
 ) -> ToolChain | None:
-    """Return the chain with the fewest questions and, among those, the highest success probability.
+    """Return the chain with the fewest questions and, among these, the highest success probability.
 
     Args:
         counts: Call statistics by tool; a tool without an entry has none.
@@ -458,8 +458,8 @@ def decide(
 ) -> Decision:
     """Choose the next move towards a goal.
 
-    The user is asked only for values that no chain of calls gives, and first for those that no tool
-    gives. Further tools are looked for only if the offered ones do not suffice.
+    The user is asked only for values that no chain of calls gives, and first for the values that no
+    tool gives. Further tools are looked for only if the offered ones do not suffice.
 
     Args:
         candidates: Names of the offered tools.

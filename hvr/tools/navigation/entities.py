@@ -118,7 +118,7 @@ class EntityGraph:
                     self._set_property(number, name, value)
 
     def holders(self, value: Json) -> tuple[int, ...]:
-        """Return the entities with this id or, if there are none, with a property of this value."""
+        """Return the entities that have this id or, if there are none, this property value."""
         found = self._holders.get(_same(value), {})
         named = tuple(n for n in found if _same(self._entities[n].id) == _same(value))
         return named or tuple(
@@ -136,7 +136,7 @@ class EntityGraph:
     def fit(self, number: int, constraint: NamedValue) -> ConstraintMatch:
         """Return how an entity matches a constraint, by its nearest property of that name.
 
-        A constraint without a name is met by any property with its value, and never broken.
+        A constraint without a name is met by any property with its value, and is never broken.
         """
         wanted, words = plain(constraint.value), singular_words(leaf_of(constraint.name))
         for values in self._described(number, words):
@@ -153,7 +153,7 @@ class EntityGraph:
         )
 
     def shown_alike(self, one: int, other: int, name: str) -> bool:
-        """Return whether results contain `other` at a place where `one` has the property `name`.
+        """Return whether `other` occurs in results at a place where `one` has the property `name`.
 
         Objects at the same place in a tool's results are assumed to have the same properties.
         """
@@ -162,7 +162,7 @@ class EntityGraph:
         return any(some & self._entities[other].places for some in places)
 
     def property(self, number: int, name: str) -> tuple[Json, ...]:
-        """Return a property's values, of the entity or the nearest linked one; empty if unknown."""
+        """Return a property's values in the entity or the nearest linked one; empty if unknown."""
         return tuple(next(self._described(number, singular_words(leaf_of(name))), ()))
 
     def known_of(self, value: Json) -> frozenset[EntityProperty]:
@@ -196,7 +196,7 @@ class EntityGraph:
         return not self._entities[number].properties
 
     def above(self, number: int) -> frozenset[int]:
-        """Return an entity and those above it, up to `MAX_LINK_DEPTH` links away."""
+        """Return an entity and all entities up to `MAX_LINK_DEPTH` links above it."""
         return frozenset(n for level in self.levels(number) for n in level)
 
     def levels(self, number: int, *, up: bool = True) -> list[list[int]]:
@@ -221,7 +221,7 @@ class EntityGraph:
         }
 
     def _described(self, number: int, words: Words, *, like: bool = False) -> Iterator[list[Json]]:
-        """Yield a property's values per link distance, nearest first; no `words` match any."""
+        """Yield the values of a property (any, if `words` is empty), grouped by link distance."""
         upward, downward = self.levels(number), self.levels(number, up=False)
         for up, down in zip(upward, downward, strict=True):
             found = [

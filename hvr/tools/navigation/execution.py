@@ -173,7 +173,7 @@ class ToolFacts:
         """Do nothing: tools keep their state."""
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """Make the call of a PDDL action; return its error message, empty if it succeeded."""
+        """Make the call of a PDDL action; return its error message, or "" if it succeeded."""
         del args
         label = self.label_of(name)
         found = self.next_of(label)
@@ -195,7 +195,7 @@ class ToolFacts:
         return said
 
     def next_of(self, label: str) -> NextCall | None:
-        """Return the next call for the step `label` of a chain; None if it cannot be made now."""
+        """Return the next call for the step `label` of a chain, or None if it is impossible now."""
         found = self.steps.next()
         if found is None or self.chain.label(found) != label:
             found = self.steps.next(self.chain.tool(label))

@@ -59,7 +59,7 @@ class Experience(Protocol):
     def observe(self, outcome: CallOutcome) -> None: ...
 
     def changed(self) -> None:
-        """Permit tools that refused calls to be tried again, because the state has changed."""
+        """Permit refused calls to be tried again, because the state has changed."""
         ...
 
 
@@ -140,7 +140,7 @@ class CountedExperience:
 class Passing:
     """Tracks which values pass from results to the arguments of later calls in a session.
 
-    A value is attributed to the latest result that contains it. Short texts and small numbers are
+    A value is attributed to the latest result that contains it. Short strings and small numbers are
     ignored, since they are often equal by chance.
     """
 
@@ -148,7 +148,7 @@ class Passing:
         self._seen: dict[str, tuple[str, tuple[str, ...]]] = {}
 
     def take(self, outcome: CallOutcome) -> list[ValueFlow]:
-        """Return parameter, tool and result path of each argument taken from an earlier result.
+        """Return (parameter, tool, result path) for each argument taken from an earlier result.
 
         The result of the call itself is then recorded for later calls.
         """
@@ -181,7 +181,7 @@ def learnt_counts(
     """Return the call statistics that determine the costs of chains.
 
     A call costs -100 ln(p_link p_success). p_success is the tool's own success rate. p_link is the
-    highest weight of any incoming link; it is 1 without observations.
+    highest weight of any incoming link; it is 1 if there are no observations.
 
     Args:
         names: Names of tools; None for all usable tools.
@@ -219,7 +219,7 @@ class GraphExperience:
         look: Number of calls between reviews, which prune the graph (`evolved`); 0 for no reviews.
         graph: Initial graph; None to start empty.
         log: Path of the graph's log (`hvr.tools.navigation.graph_log`), which records everything
-            learnt with real times. Without a log, the number of calls serves as the time.
+            learnt with real times. If there is no log, the number of calls serves as the time.
     """
 
     def __init__(
@@ -242,7 +242,7 @@ class GraphExperience:
                 self._learn(replace(seen, time=self._now()))
 
     def cost(self, tool: str) -> int:
-        """Return -100 ln of the tool's ageing weight, at least 1."""
+        """Return -100 ln of the tool's weight, which decays with age, but at least 1."""
         known = self.graph.tools.get(tool)
         weight = known.evidence.weight if known else 0.5
         return max(1, round(-100 * math.log(weight)))

@@ -54,7 +54,7 @@ class CallEvidence:
 
     @property
     def weight(self) -> float:
-        """Success probability, strictly between 0 and 1; 0.5 without attempts."""
+        """Success probability, strictly between 0 and 1; 0.5 if there were no attempts."""
         if self.aged is None:
             return success_rate(self.successes, self.failures)
         if not self.new_successes + self.new_failures:
@@ -235,7 +235,8 @@ class ObservedCall:
         given: Meanings of the arguments.
         returned: Meanings in the result.
         missing: Meanings that the schema declares but the result lacks.
-        passed: Pairs of meanings for each value passed on: in an earlier result and in this call.
+        passed: For each value passed on, the pair of its meanings in an earlier result and in this
+            call.
     """
 
     tool: str

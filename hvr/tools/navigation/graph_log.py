@@ -134,7 +134,7 @@ def event_record(event: GraphEvent) -> dict[str, Any]:
 
 
 def event_of(record: Any, place: str) -> GraphEvent:
-    """Return the event encoded in a log record.
+    """Return the event that a log record encodes.
 
     Raises:
         DataFileError: The record is not an event; the message begins with `place`.

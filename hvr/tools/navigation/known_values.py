@@ -167,7 +167,7 @@ class ParameterMatcher:
         )
 
     def meaning(self, taker: str, parameter: str) -> ParameterMeaning | None:
-        """Return a parameter's meaning or, without `taker`, the one with that name; else None."""
+        """Return the meaning of a tool's parameter (without `taker`, that of the name), or None."""
         if not taker:
             return self._named.get(parameter)
         return self._taken.get((taker, parameter))
@@ -304,7 +304,7 @@ class KnownValues:
 def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
     """Yield each scalar value in a result, and each key that is data, with its path pattern.
 
-    Outer values come first; after `MAX_RESULT_VALUES`, the rest is left out.
+    Outer values come first; values after the first `MAX_RESULT_VALUES` are left out.
     """
     todo: list[tuple[tuple[str, ...], Json]] = [((), result)]
     seen = 0
@@ -339,7 +339,7 @@ def plain(value: Json) -> Json:
 
 
 def key(value: Json) -> str:
-    """Return a hashable key of a value: equal for 1 and 1.0, different for 1 and `"1"`."""
+    """Return a hashable key that is equal for 1 and 1.0, and different for 1 and `"1"`."""
     value = _with_floats(value)
     return f"{type(value).__name__} {value}"
 

@@ -178,7 +178,7 @@ class ModelRequestReader:
     meanings: Sequence[ParameterMeaning] = ()
 
     def read(self, text: str, given: Mapping[str, Json] | None = None) -> ReadRequest:
-        """Return the reading of a request; `given` has further values by parameter or meaning.
+        """Return the reading of a request; `given` adds values by parameter or meaning.
 
         Raises:
             LLMError: The model gave no usable answer.
@@ -338,7 +338,7 @@ class _Checker:
         return self._confirmed(read)
 
     def _confirmed(self, read: ReadRequest) -> ReadRequest:
-        """Turn a reading into a question unless the request orders each of its writing calls."""
+        """Turn a reading into a question, unless the request orders each writing call in it."""
         goals = read.request.goals if read.request is not None else ()
         for number, goal in enumerate(goals):
             tool = self._tools.get(goal.tool)

@@ -79,7 +79,7 @@ class LearntEnablers:
         return tuple(sorted(mine, key=lambda one: (not one.confirmed, one.by)))
 
     def confirmed(self, tools: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return the confirmed enablers of each of the tools that has any, by tool."""
+        """Return the confirmed enablers of each of the tools that has any, by tool name."""
         found = {tool: tuple(one.by for one in self.of(tool) if one.confirmed) for tool in tools}
         return {tool: makers for tool, makers in found.items() if makers}
 
@@ -100,7 +100,7 @@ class LearntEnablers:
 
 
 def digest(*parts: str) -> str:
-    """Return a digest of texts, which is stored instead of ids."""
+    """Return a hash of `parts`, which is stored so that ids need not be."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 

@@ -49,7 +49,7 @@ class QueryTarget:
     Args:
         name: Parameter that takes the value, or the name of the value to find.
         bound: Known values of the same goal call.
-        ties: Values in `bound` that are most closely related to this one.
+        ties: Values in `bound` that are most closely related to this value.
         tool: Tool that takes the value; empty if the user only wants to know it.
         near: Ids of candidate entities to learn more about, most likely first.
         lacking: Names of unknown properties of the entities in `near`.
@@ -297,7 +297,7 @@ def confirming_query(
     schemas: Mapping[str, ToolSchema],
     experience: Experience,
 ) -> CallOutcome | None:
-    """Return the last query before a writing call that, if repeated, shows its effect, or None."""
+    """Return the last query before a writing call that, if repeated, would show its effect."""
     written = experience.shape(call.tool)
     if written is None or len(written) < MIN_FIELDS:
         return None
@@ -343,7 +343,7 @@ UNCERTAIN_FAILURES = frozenset(
 
 
 class RetryLevel(Enum):
-    """Which calls may be tried; each level also permits the calls of the levels before it."""
+    """The calls that may be tried; each level also permits the calls of all earlier levels."""
 
     FRESH = "new calls of tools that are not resting"
     RESTING_TOOLS = "new calls of resting tools"
@@ -421,7 +421,7 @@ class CallAttempts:
         )
 
     def resting(self, tool: str) -> bool:
-        """Return whether a tool rests after failures: for 1, 2, 4 … calls, at most 15."""
+        """Return whether a tool rests after failures, for 1, 2, 4 … and at most 15 calls."""
         return self._rests.get(tool, 0) > self._made
 
     def tried(self, level: RetryLevel, done: int) -> set[str]:
@@ -439,7 +439,7 @@ class CallAttempts:
         return tried
 
     def allow_refused(self, left: Collection[int]) -> list[int]:
-        """Permit refused calls once more; return which of the given-up goals (`left`) to retry."""
+        """Permit refused calls once more; return which given-up goals (`left`) to retry."""
         again = []
         for name, goal in self._refused.items():
             if goal is None:

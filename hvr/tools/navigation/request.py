@@ -75,7 +75,8 @@ class GoalCall:
 
     Args:
         tool: Name of the tool; empty if the user only wants to know the values.
-        arguments: Arguments by parameter name; without a tool, by the name of the value to find.
+        arguments: Arguments by parameter name or, if there is no tool, by the name of the value to
+            find.
     """
 
     tool: str
@@ -135,8 +136,8 @@ def scalars_in(arguments: Mapping[str, Argument]) -> Iterator[Json]:
 def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
     """Return the values in the same list item as a place.
 
-    Without a list on the path, there are none. Items with the same index in parallel lists count as
-    the same item.
+    If there is no list on the path, there are none. Items with the same index in parallel lists
+    count as the same item.
     """
     row = row_of(place)
     return [

@@ -61,7 +61,7 @@ class NextCall:
     Args:
         goal: Index of the goal call that it makes; None if it is a query.
         why: Reason for the call, as a clause.
-        serves: Index of the goal call that needs this query; None for any other call.
+        serves: Index of the goal call that needs this query; None if the call is not a query.
         sources: Source of each value of a goal call, by place.
     """
 
@@ -105,8 +105,9 @@ class TaskSteps:
     """The progress of a task, call by call.
 
     `next` chooses each call anew. A tool that fails rests for 1, 2, 4 … calls, during which other
-    tools that lead to the same value are called. Without an alternative, it is tried again, at most
-    `MAX_REPEATED_FAILURES` times in all. A refused call waits until something else has changed.
+    tools that lead to the same value are called. If there is no alternative, it is tried again, at
+    most `MAX_REPEATED_FAILURES` times in all. A refused call waits until something else has
+    changed.
 
     A failed writing call that may have taken effect is repeated in three cases: its tool is
     idempotent, an earlier query shows that nothing has changed, or the user says that it took no
@@ -189,8 +190,8 @@ class TaskSteps:
     def next(self, tool: str = "") -> NextCall | None:
         """Return the next call; None if no call helps.
 
-        If `tool` is given, only its calls are considered, and queries that show whether a failed
-        call took effect.
+        If `tool` is given, only its calls and the queries that show whether a failed call took
+        effect are considered.
         """
         if self._spent:
             return None
@@ -411,7 +412,7 @@ class TaskSteps:
         self.left[number] = f"{'; '.join(dict.fromkeys(missed))}{done}"
 
     def _settle(self, number: int, call: ToolCall) -> ToolCall | None:
-        """Find out whether a failed call took effect: return a query to make, or ask the user."""
+        """Find out if a failed call took effect: return a query to make, or ask the user."""
         seen = confirming_query(call, self.outcomes, self._schemas, self.experience)
         if seen is not None and not (
             self._attempts.exhausted(seen.call) or self._is_futile(seen.call)

@@ -55,8 +55,8 @@ class TurnDecision:
 
     Args:
         why: Reason, as a sentence.
-        needed: The three most likely tools with their probabilities, from those at hand or, if the
-            move is FIND, from the others.
+        needed: The three most likely tools with their probabilities, among the tools at hand or, if
+            the move is FIND, among the others.
     """
 
     move: NextMove
@@ -186,7 +186,7 @@ class _Wording:
         self._by_vector = linear.LogisticRegression(C=5, **balanced).fit(encode(requests), asks)
 
     def scores(self, requests: Sequence[str]) -> Vectors:
-        """Return lexical and semantic scores, shape (requests, 2); positive: a value is missing."""
+        """Return two scores per request, lexical and semantic; positive if a value is missing."""
         if not self._informative:
             return np.zeros((len(requests), 2))
         counted = self._words.transform([masked(request) for request in requests])

@@ -50,7 +50,7 @@ class OfferedTool:
 def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list[OfferedTool]:
     """Return the tools, each described without the sentences that many descriptions share.
 
-    `services` has the service of each tool; by default, none is known.
+    `services` gives the service of each tool; by default, no service is known.
     """
     about = own_descriptions([schema.description for schema in schemas])
     return [
@@ -101,7 +101,7 @@ class JudgedTurn:
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into sentences, and each sentence at connectives such as "then".
+    """Split text into sentences, and each sentence at connectives such as "then".
 
     Parts of at most three characters are dropped; if nothing is left, the text is the only part.
     """
@@ -251,7 +251,7 @@ class ToolNeeds:
         self.chances = self._fitted(self._examples)
 
     def held_out(self, parts: Sequence[int]) -> Mapping[int, Chances]:
-        """Return a model for each fold, trained on the other folds; `parts` is each example's fold.
+        """Return a model for each fold, trained on the others; `parts` is the fold of each example.
 
         A model would be overconfident about its own training turns.
         """
@@ -264,8 +264,8 @@ class ToolNeeds:
         """Return the features of each tool for a turn, shape (len(tools), 12).
 
         The features are similarities to the tool's texts and to requests that it served, votes of
-        similar requests, and the share of its words in the request. Requests of `dialogue` are
-        ignored.
+        similar requests, and the share of the tool's words in the request. Requests of `dialogue`
+        are ignored.
         """
         if not tools:
             return np.zeros((0, FEATURES))
@@ -425,12 +425,12 @@ def required(tool: ToolSchema) -> list[int]:
 
 
 def spans(text: str) -> list[int]:
-    """Return the numbers of quoted texts, numbers, files, tags, codes and names in a text."""
+    """Return the numbers of quoted strings, numbers, files, tags, codes and names in a text."""
     return [len(pattern.findall(text)) for pattern in _SPANS]
 
 
 def manner(text: str) -> list[int]:
-    """Return the numbers of vague, indefinite and deictic words, all words, and question marks."""
+    """Return the numbers of vague, indefinite, deictic and all words, and of question marks."""
     return [
         len(_VAGUE.findall(text)),
         len(_INDEFINITE.findall(text)),
@@ -487,7 +487,7 @@ AHEAD, BEHIND = 5, 2
 
 
 def nouns(tool: ToolSchema) -> frozenset[str]:
-    """Return the words that may refer to a tool's parameters, from its names and descriptions."""
+    """Return the words, from names and descriptions, that may refer to a tool's parameters."""
     found: set[str] = set()
     for parameter in tool.takes:
         found |= {part.lower() for part in _PART.findall(parameter.name)}
@@ -499,8 +499,8 @@ def left_open(text: str, known: Collection[str]) -> list[int]:
     """Count the `known` nouns in a text that have no value near them.
 
     Returns:
-        Five counts: the nouns after each kind of determiner (`_DETERMINERS`), and people without a
-            name.
+        Five counts: of the nouns after each kind of determiner (`_DETERMINERS`), and of people
+        without a name.
     """
     tokens = _TOKEN.findall(_SHORT.sub("CODE", masked(text)))
     counts = [0] * (len(_DETERMINERS) + 1)

@@ -36,7 +36,7 @@ def adjacency(graph: ToolGraph) -> NDArray[np.bool_]:
 
 
 def nearest(scores: Scores) -> list[int]:
-    """Return each step's best tool; the first one if several are equally good."""
+    """Return each step's best tool; among equally good tools, the first one."""
     return [int(t) for t in scores.argmax(axis=1)] if scores.size else []
 
 
@@ -88,7 +88,7 @@ def viterbi(
 
     Returns:
         Tool indexes; the lower index wins ties. If every sequence is forbidden, the result is the
-        best tool of the first step. Without steps or tools, it is empty.
+        best tool of the first step. If there are no steps or no tools, the result is empty.
     """
     steps, tools = scores.shape
     if not steps or not tools:
@@ -171,9 +171,9 @@ STAY_PSEUDO_COUNT = 0.02
 class Transitions:
     """Transition counts from plans, and the smoothed probabilities estimated from them.
 
-    p(v | u) is proportional to count(u, v) + 0.5 [u -> v is a link] + 0.01. Without counts, the
-    links alone decide; an unseen pair without a link remains possible. Counts of tools that are not
-    in the graph are ignored.
+    p(v | u) is proportional to count(u, v) + 0.5 [u -> v is a link] + 0.01. If there are no counts,
+    the links alone decide; an unseen pair without a link remains possible. Counts of tools that are
+    not in the graph are ignored.
 
     Args:
         links: Number of times that the second tool of a pair directly followed the first.
@@ -324,8 +324,8 @@ def choose_decoder(
     """Return the settings of `viterbi` that have the highest `overall` on true plans.
 
     The plans must not have been used to fit the scores or the transitions. Temperature and weight
-    are chosen together, then whether steps may be skipped, then whether repeats are removed. The
-    first one of equally good settings is taken.
+    are chosen together, then whether steps may be skipped, then whether repeats are removed. Among
+    equally good settings, the first is taken.
     """
 
     def quality(decoder: Decoder) -> float:

@@ -217,7 +217,7 @@ def paired(plan: ToolPlan) -> tuple[str, ...] | None:
 
 
 def aligned(plan: ToolPlan) -> tuple[str | None, ...]:
-    """Return the tool of each step by hvr's rule, which covers any plan; None for an unclear step.
+    """Return the tool of each step by hvr's rule, which covers any plan; None where it is unclear.
 
     A step that names exactly one of the plan's tools calls it. If there are as many steps as tools,
     the other steps are paired with tools by position.
@@ -270,7 +270,7 @@ class ScoreSource(Protocol):
         """The graph whose tools are the columns of the scores."""
 
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
-        """Return scores per plan, shape (steps, tools); `names` keeps tool names in the steps."""
+        """Return scores per plan, shape (steps, tools); if `names`, steps keep tool names."""
 
 
 @dataclass(frozen=True)
@@ -322,7 +322,7 @@ def untrained_retriever(graph: ToolGraph, encoder: TextVectors, *, fine: bool = 
     that continues the previous call is merged with it.
 
     Args:
-        graph: Tools; without links, only the texts count.
+        graph: Tools; if they have no links, only the texts count.
         fine: Whether steps may be finer than tools, so that a step without a match is skipped.
     """
     weight = UNTRAINED.weight if graph.links else 0.0
@@ -349,7 +349,7 @@ def fit_retriever(
 ) -> Retriever:
     """Train a scorer on true plans, and choose the decoder's settings.
 
-    A part of the plans is held out for early stopping and for choosing the settings. With
+    A part of the plans is held out for early stopping and for choosing the settings. If
     `config.refit`, the scorer is then retrained on all plans. Transitions are counted in all plans.
 
     Args:

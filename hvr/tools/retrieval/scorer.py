@@ -202,7 +202,7 @@ def train_scorer(
     """Train a scorer on true plans.
 
     Training stops early according to the plans in `held` or, if none of their steps can be paired
-    with a tool, the training plans. Without held-out plans, the last epoch is kept.
+    with a tool, the training plans. If no plans are held out, the last epoch is kept.
 
     Raises:
         UsageError: No step of the plans can be paired with a tool of the graph, or the device is

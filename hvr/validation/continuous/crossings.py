@@ -71,7 +71,7 @@ class Enclosure:
         return value, slope
 
     def over(self, low: Rational, high: Rational, bits: int) -> tuple[Interval, Interval]:
-        """Return `ranges` over [low, high], the values narrowed by the mean value theorem."""
+        """Return `ranges` over [low, high], with the values narrowed by the mean value theorem."""
         at = enclosed(low, bits)[0], enclosed(high, bits)[1]
         value, slope = self.ranges(at, bits)
         middle = (at[0] + at[1]) // 2
@@ -217,8 +217,8 @@ def _between(low: Rational, high: Rational, bits: int) -> Fraction:
 def zeros(number: Quantity, start: Moment, end: Rational) -> Iterator[Root | Rational]:
     """Yield the zeros of a number after `start`, up to `end`, in order.
 
-    The zeros are of type `Root`. A rational number is a time up to which the search has come. For a
-    polynomial, `start` is ignored: its zeros begin after 0.
+    The zeros are of type `Root`. A rational number is a time up to which the search has progressed.
+    For a polynomial, `start` is ignored: its zeros begin after 0.
 
     Raises:
         UndecidedError: The number cannot be distinguished from 0. All earlier zeros are yielded
@@ -285,7 +285,7 @@ class _Search:
             start = found.low
 
     def _leave(self, start: Moment) -> tuple[Rational, int]:
-        """Return a time before which no zero follows the start, and the function's sign at it."""
+        """Return a time before which no zero follows the start, and the function's sign there."""
         # The function may be 0 at the start, so enclosures around it never exclude 0.
         course: Enclosure | None = self._course
         after: Rational = self._end

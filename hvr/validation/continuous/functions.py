@@ -260,7 +260,7 @@ def _slope(symbol: Symbol) -> Quantity:
 
 
 def terms_of(number: Quantity) -> Mapping[Term, Rational]:
-    """Return a number as a sum of terms."""
+    """Return a number as a sum, which maps terms to their coefficients."""
     if isinstance(number, TimeFunction):
         return number.terms
     if isinstance(number, Polynomial):

@@ -345,7 +345,7 @@ class HybridRun(TemporalRun):
         )
 
     def _decided(self, condition: Conjunction, ask: Callable[[], _T]) -> _T:
-        """Return `ask()`, which evaluates a condition; an error names the undecided comparison."""
+        """Return `ask()`, which evaluates a condition; errors name the undecided comparison."""
         try:
             return ask()
         except ContinuousChangeError:

@@ -490,7 +490,7 @@ def _linear(rate: Quantity, group: Sequence[StateVariable]) -> tuple[_Row, Quant
 def _scalar(
     eigenvalue: Rational, driving: Quantity, begin: Quantity, start: Moment
 ) -> Quantity | None:
-    """Solve `y' = eigenvalue y + driving`, `y(start) = begin`; None without a closed form."""
+    """Solve `y' = eigenvalue y + driving`, `y(start) = begin`; None if no closed form is found."""
     whole = integral(driving * exponential_of(-eigenvalue) if eigenvalue else driving)
     if whole is None:
         return None

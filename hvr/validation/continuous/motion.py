@@ -203,7 +203,7 @@ def _bounded(value: Rational) -> Rational:
 
 
 def exact_time(origin: Fraction, moment: Moment) -> Quantity:
-    """Return `origin` plus a moment, exactly; an irrational time is a constant function."""
+    """Return `origin` plus a moment, exactly; a constant function represents an irrational time."""
     if not isinstance(moment, Root):
         return origin + moment
     if moment.rational:

@@ -125,7 +125,7 @@ def hull(one: Interval, two: Interval) -> Interval:
 
 
 def sign_of(one: Interval) -> int | None:
-    """Return the sign of all points of an interval, or None if the signs differ."""
+    """Return the sign that all points of an interval share, or None if the signs differ."""
     low, high = one
     if low > 0:
         return 1

@@ -132,7 +132,7 @@ def plans_in(text: str, file: str, known: KnownSymbols) -> tuple[Candidate, ...]
 
 
 def last_of(plans: Sequence[Candidate]) -> Candidate:
-    """Return the last of at least one plan, ignoring single steps repeated from a longer plan."""
+    """Return the last plan, ignoring single steps that repeat a part of a longer plan."""
     longer = {step for plan in plans if len(plan.steps) > 1 for _, step in plan.steps}
     distinct = [p for p in plans if len(p.steps) != 1 or p.steps[0][1] not in longer]
     return distinct[-1] if distinct else plans[-1]

@@ -128,7 +128,7 @@ def unparsed_line(
 def read_answer(
     text: str, lines: Sequence[str], known: KnownSymbols, *, unmarked: bool = True
 ) -> list[Candidate]:
-    """Return the plans (unless `unmarked`, only marked plans) and unparsed lines of an answer."""
+    """Return the plans (only marked ones unless `unmarked`) and the unparsed lines of an answer."""
     structured = _structured(text, known)
     if structured:
         return structured
@@ -209,7 +209,7 @@ def _steps_of_fence(
 ) -> Sequence[_Numbered] | None:
     """Return the steps in a code fence, or None if it does not contain exactly one plan.
 
-    A PDDL file gives (). Unless `unmarked`, other text beside the plan gives None.
+    The result is () for a PDDL file and, unless `unmarked`, None if there is text beside the plan.
     """
     content = [(n, t) for n, t in inside if has_content(t) and not WAITING.fullmatch(t)]
     if not content:
@@ -371,7 +371,7 @@ class _Labels:
         self._last: Fraction | None = None
 
     def goes_back(self, label: Fraction | None) -> bool:
-        """Add the label of the next step; return whether it is new and less than the last one."""
+        """Add the label of the next step; return whether it is new and below the last label."""
         if label is None:
             return False
         back = self._last is not None and label < self._last and label not in self._seen

@@ -82,7 +82,7 @@ class KnownSymbols:
     def is_bare_step(self, words: Sequence[str], *, sure: bool = True) -> bool:
         """Return whether words without parentheses form a step: an action and known objects.
 
-        Without known objects, an action alone suffices unless `sure`.
+        If no objects are known, an action alone suffices unless `sure`.
         """
         if not words or words[0].lower() not in self.actions:
             return False
@@ -137,7 +137,7 @@ def steps_in(line: str) -> str | None:
 
 
 def listed(line: str) -> str | None:
-    """Return the steps of a line that may begin with a list marker, or None for another line."""
+    """Return the steps of a line, which may begin with a list marker; None if it has no steps."""
     if "(" not in line:
         return None
     plain = _plain(line)

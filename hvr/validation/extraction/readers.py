@@ -61,7 +61,7 @@ _UNREAD = (0, "")
 def candidates(text: str, known: KnownSymbols, *, unmarked: bool = False) -> list[Candidate]:
     """Return the plans in a text. Other steps beside a marked plan become `stray` candidates.
 
-    A text of more than _TEXT_MOST characters gives no plan.
+    Text of more than _TEXT_MOST characters gives no plan.
 
     Args:
         unmarked: Whether to accept plans that are not marked as plans, as in a model's answer.
@@ -289,7 +289,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[Sequence[str]], _Found]], ...] 
 def read_steps(
     path: Path, known: KnownSymbols, *, lenient: bool = False
 ) -> tuple[tuple[Step, ...], str]:
-    """Return the steps in a file, and a note on how it was read (empty for a plain plan file).
+    """Return the steps in a file, with a note on how it was read (empty for a plain plan file).
 
     Raises:
         DataFileError: The file cannot be read.

@@ -43,7 +43,8 @@ class Chart:
     """Parses the actions of a plan if all task networks of the problem are totally ordered.
 
     Attributes:
-        furthest: The largest number of leading actions that some decomposition begins with.
+        furthest: The largest number of the plan's leading actions with which a decomposition
+            begins.
         exhausted: Whether the search was complete, so that no decomposition exists if none was
             found.
     """

@@ -337,7 +337,7 @@ class _Search:
 
 
 def _alike(method: Method) -> list[int]:
-    """Return for each subtask the last earlier one that is indistinguishable from it, or -1."""
+    """Return, for each subtask, the last earlier one that is indistinguishable from it, or -1."""
     network = method.network
     count = len(network.subtasks)
     after = [0] * count

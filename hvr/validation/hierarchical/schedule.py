@@ -275,7 +275,7 @@ def _telling(misplaced: NoOrder) -> tuple[bool, int]:
 def latest(
     tree: DecompositionTree, network: TaskNetwork, children: Sequence[int], high: int
 ) -> list[int]:
-    """Return the last state in which each subtask can end, given the subtasks ordered after it."""
+    """Return the last state in which each subtask can end, given the subtasks that follow it."""
     highs = [high] * len(children)
     if not network.order:
         return highs

@@ -38,7 +38,7 @@ class DrawingRule(Value):
             and the value. Empty for a rule about types.
         types: The types of the rule and their subtypes; empty for a rule about facts.
         verb: The effect, such as `above`, `link` or `mark`.
-        terms: Arguments of the effect: variables of the fact, drawn things or texts.
+        terms: Arguments of the effect: variables of the fact, drawn items or strings.
     """
 
     fact: tuple[str, ...]
@@ -53,7 +53,7 @@ class DrawingRules(Value):
     """How the objects of a domain are drawn.
 
     Attributes:
-        things: Drawn things that are not PDDL objects, such as the hand that holds a block.
+        things: Drawn items that are not PDDL objects, such as the hand that holds a block.
     """
 
     things: tuple[str, ...]
@@ -215,7 +215,7 @@ def _listed(names: Any) -> str:
 
 
 def drawing_of(domain_file: Path, text: str) -> DrawingRules | None:
-    """Return the drawing rules in the folder of a domain file, or None without any.
+    """Return the drawing rules in the folder of a domain file, or None if there are none.
 
     Args:
         text: Content of the domain file, in PDDL or HDDL.

@@ -194,7 +194,7 @@ def read_observation(
 ) -> tuple[set[Atom], dict[FunctionTerm, Fraction]]:
     """Return the checked facts and numbers of an observation, without derived facts.
 
-    Without `static`, only fluent facts are returned.
+    Unless `static`, only fluent facts are returned.
 
     Raises:
         SimulatorError: A fact or number does not match the domain and the objects.
@@ -289,7 +289,7 @@ class InjectedFault(JsonObject):
     Args:
         step: 1-based number of the step; refused steps count.
         changed: Facts that differ from the prediction, as they are now. A changed number appears
-            with its current value, or after an action of another agent as `TERM changed`.
+            with its current value or, if another agent changed it, as `TERM changed`.
     """
 
     step: int
@@ -443,7 +443,7 @@ def _changes(before: State, after: State) -> list[_Change]:
 
 
 def _texts(changes: Sequence[_Change], *, undone: bool) -> tuple[str, ...]:
-    """Return changed facts and numbers as texts, with the previous values if `undone`."""
+    """Return changed facts and numbers as strings, with the previous values if `undone`."""
     texts = []
     for what, value in changes:
         if isinstance(what, FunctionTerm):

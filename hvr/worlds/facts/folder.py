@@ -58,7 +58,7 @@ class WorldFolder(WorldFile):
             raise self._wrong(str(error), "ontology") from error
 
     def problem(self, name: str | None = None) -> tuple[Problem, str]:
-        """Return a problem, and the goal of the named task, which replaces the problem's own.
+        """Return a problem, and the named task's goal, which replaces the problem's own goal.
 
         The goal is empty for a problem file.
 
@@ -130,7 +130,7 @@ class WorldFolder(WorldFile):
             raise SimulatorError(f"{self._place}: {error}", exit_code=error.exit_code) from error
 
     def posed_problem(self, scene: str) -> Problem:
-        """Return a problem without objects and goal, for an environment that reveals objects.
+        """Return a problem without objects or a goal, for an environment that reveals its objects.
 
         The problem minimises `total-cost` if the domain has it.
         """

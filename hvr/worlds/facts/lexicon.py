@@ -31,17 +31,17 @@ _STATE = re.compile(
 
 @dataclass(frozen=True)
 class WorldLexicon:
-    """The words of a domain; the preferred noun of each type comes first."""
+    """The words of a domain; for each type, the preferred noun comes first."""
 
     wording: Wording
     types: Mapping[str, tuple[str, ...]]
 
 
 def lexicon_for(domain: Domain, ontology: Ontology | None = None) -> WorldLexicon:
-    """Return the lexicon of a domain; words that the ontology lacks are derived from names.
+    """Return the lexicon of a domain; words missing from the ontology are derived from names.
 
     Raises:
-        DataFileError: A wording of the ontology is malformed, or two predicates share one.
+        DataFileError: A wording in the ontology is malformed, or two predicates share a wording.
     """
     given = wording_of(ontology) if ontology is not None else None
     predicates: dict[str, PredicateWording] = {}
@@ -166,7 +166,7 @@ def infinitive(verb: str) -> str:
 
 
 class Clauses:
-    """Distinguishable clauses for the predicates of a domain."""
+    """Clauses for the predicates of a domain, no two of which can be confused."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
@@ -179,7 +179,11 @@ class Clauses:
             self._by_form.setdefault(_form(clause), []).append((name, clause))
 
     def clash(self, name: str, clauses: tuple[str, str]) -> tuple[str, str] | None:
-        """Return another predicate with a confusable clause, and the one of `clauses`, or None."""
+        """Find a clause of `clauses` that could be confused with a clause of another predicate.
+
+        Returns:
+            The other predicate and the clause of `clauses`; None if no clause can be confused.
+        """
         for clause in clauses:
             for other, taken in self._by_form.get(_form(clause), ()):
                 pairs = zip(_places(clause), _places(taken), strict=True)
@@ -188,7 +192,7 @@ class Clauses:
         return None
 
     def derive(self, name: str) -> None:
-        """Add clauses derived from a predicate's name, or `NAME holds …` if they are ambiguous."""
+        """Add clauses derived from a predicate's name, or `NAME holds …` if those are ambiguous."""
         predicate = self._domain.predicates[name]
         clauses = derived_clauses(predicate)
         if self.clash(name, clauses) is not None:

@@ -102,7 +102,7 @@ class Timing:
         return Atom(self.names.running[schema.name], tuple([p.name for p in schema.parameters]))
 
     def problem(self, problem: Problem) -> Problem:
-        """Return the problem for the split domain, without metric.
+        """Return the problem for the split domain, without its metric.
 
         Its goal also requires that every action has ended.
         """
@@ -145,7 +145,7 @@ class Timing:
         return action.replace(name=self._end_of[action.name])
 
     def steps(self, plan: Collection[Step]) -> list[tuple[Fraction, Fraction, GroundAction]]:
-        """Return (time, duration, step) of a plan's starts, ends and instantaneous steps, by time.
+        """Return a plan's starts, ends and instantaneous steps as (time, duration, step), by time.
 
         Instantaneous steps have duration 0, and steps without a time have time 0.
         """

@@ -73,7 +73,7 @@ def change(env: Environment, object_id: str, field: str, value: str | bool) -> b
 
 
 def move(env: Environment, object_id: str, receptacle: str) -> bool:
-    """Move an object into a receptacle; return whether it worked.
+    """Move an object into a receptacle; return whether the object was moved.
 
     The held object and its contents cannot be moved. A closed receptacle is opened and closed
     again.
@@ -145,7 +145,7 @@ def _put_aside(env: Environment, first: Iterable[str] = (), avoid: Sequence[str]
 def stand(env: Environment, object_id: str, receptacle: str) -> bool:
     """Place the held object in the centre of a receptacle, which should be empty.
 
-    Return whether it worked; it works only in hvr's kitchen.
+    Return whether the object was placed, which is possible only in hvr's kitchen.
     """
     if not isinstance(env, Kitchen):
         return False
@@ -181,7 +181,7 @@ Entries = Mapping[str, Mapping[str, Any]]
 def similar_objects(
     known: Entries, object_id: str, action: str, chance: random.Random
 ) -> list[str]:
-    """Return the other objects in view that may be meant by an action.
+    """Return the other objects in view for which an action's object may be mistaken.
 
     Objects of the same type come first, in random order. Then come objects with the property that
     the action requires, if it requires one, also in random order.
@@ -412,7 +412,7 @@ def choose_misreport(
 ) -> tuple[str, str, Any] | None:
     """Return the object id, field and value of a misreport, or None if none is possible.
 
-    The fault names them, or its seed selects them.
+    The fault names these, or its seed selects them.
     """
     what, known = trigger.fault.what, entries(env)
     if what.target:
@@ -446,7 +446,7 @@ def fabricated_event(name: str, success: bool, message: str) -> Event:
 
 
 def combined_event(now: Event, answer: Event) -> Event:
-    """Return an event with the room of the event `now` and the reply of the event `answer`."""
+    """Return an event that combines the room in `now` with the reply in `answer`."""
 
     def metadata() -> dict[str, Any]:
         return {**now.metadata, **{key: answer.metadata.get(key) for key in _ANSWER}}

@@ -85,10 +85,10 @@ class FaultTiming:
         step: First action at which the fault may occur; 0 includes the start.
         actions: Names of AI2-THOR actions; empty means all that the kind can affect.
         target: Name of the action's object; empty means any.
-        nth: 1-based number of the first matching action at which it occurs.
-        times: Number of matching actions at which it occurs; 0 means unlimited. None means one, or
-            unlimited for lasting kinds.
-        probability: Probability that it occurs at a matching action.
+        nth: 1-based number of the first matching action at which the fault occurs.
+        times: Number of matching actions at which the fault occurs; 0 means unlimited. None means
+            one, or unlimited for lasting kinds.
+        probability: Probability that the fault occurs at a matching action.
     """
 
     step: int = 1
@@ -109,12 +109,12 @@ class FaultTiming:
 
 @dataclass(frozen=True)
 class FaultEffect:
-    """The effect of a fault. The kind determines which fields apply; the seed selects empty ones.
+    """The effect of a fault, whose kind determines the relevant fields; the seed fills empty ones.
 
     Args:
         target: The object that is moved, changed, misperceived or mistaken for `other`, or the
             receptacle that is occupied. Empty means the object of the action.
-        other: The second object: the one acted on by mistake, the other switch, the occupant, or
+        other: The second object: the object acted on by mistake, the other switch, the occupant, or
             the obstacle.
         field: Metadata field that is changed or misperceived: `isOpen`, `isToggled`, `isDirty`,
             `isFilledWithLiquid`, `isBroken`, `isSliced`, `isCooked`. MISPERCEIVED allows any field,
@@ -244,7 +244,7 @@ class Schedule(JsonObject):
     def random(cls, kinds: Iterable[FaultKind], probability: float, seed: int = 0) -> Self:
         """Return a schedule in which each kind of fault occurs at each action with a probability.
 
-        For NOISE, it is the probability of a wrong state and of an unseen object.
+        For NOISE, this is the probability of a wrong state, and of an unseen object.
         """
         faults = []
         for kind in kinds:

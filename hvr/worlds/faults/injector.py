@@ -35,7 +35,7 @@ ROBOT = "robot"
 
 
 def statements(metadata: Mapping[str, Any], names: Names) -> frozenset[Statement]:
-    """Return types, places, non-false states, held object and pose as (subject, field, value)."""
+    """Return (subject, field, value) for types, places, non-false states, held object and pose."""
     facts: set[Statement] = set()
     for entry in metadata["objects"]:
         name = name_of(names, entry["objectId"])
@@ -308,7 +308,7 @@ class FaultyEnvironment:
 
     @property
     def steps(self) -> int:
-        """Number of actions since the reset, without queries."""
+        """Number of actions since the reset, not counting queries."""
         return self._steps
 
     def reset(self, scene: Any = None) -> Event:

@@ -108,7 +108,7 @@ def look(world: KitchenState, context: Context, args: Args, *, sign: int) -> Res
 
 
 def rotate_look(world: KitchenState, _context: Context, args: Args) -> Result:
-    """Execute `RotateLook`: set rotation and horizon, or keep the one that is missing."""
+    """Execute `RotateLook`: set rotation and horizon; an omitted one keeps its value."""
     agent = world.agent
     yaw = agent.yaw if args.get("rotation") is None else _yaw(args["rotation"]) % 360.0
     horizon = number(args, "horizon", agent.horizon)
@@ -302,7 +302,7 @@ def positions_of_interaction(world: KitchenState, context: Context, args: Args) 
 
 
 def object_in_frame(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `GetObjectInFrame`: return the id of the visible object at a point of the image."""
+    """Execute `GetObjectInFrame`: return the id of the visible object at a point in the image."""
     x, y = number(args, "x", -1.0), number(args, "y", -1.0)
     if not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0):
         raise ActionFailedError("ArgumentOutOfRangeException: x and y must be in [0:1]")

@@ -43,7 +43,7 @@ def object_dict(
     """Return the metadata of an object as if the agent were far away.
 
     Args:
-        contents: Ids of the objects in or on it; None if it is not a receptacle.
+        contents: Ids of the objects in or on the object; None if it is not a receptacle.
         held: Whether the object itself is in the hand.
         carried: Whether the object or its receptacle is in the hand. AI2-THOR then reports no
             `parentReceptacles`.
@@ -335,7 +335,7 @@ class Kitchen:
 
     @property
     def profile(self) -> str:
-        """Name of the simulated version of AI2-THOR."""
+        """The version of AI2-THOR that the kitchen simulates."""
         return self._profile.name
 
     @property

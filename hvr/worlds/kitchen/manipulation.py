@@ -144,7 +144,8 @@ def drop(world: KitchenState, context: Context, _args: Args) -> Result:
 def throw(world: KitchenState, context: Context, args: Args) -> Result:
     """Execute `ThrowObject`: the object falls at the walkable point nearest to its aim.
 
-    The aim is at most 2.2 m ahead; it depends on `moveMagnitude` and is random within 10 %.
+    The aim is at most 2.2 m ahead. It depends on `moveMagnitude`, with a random deviation of up to
+    10 %.
     """
     if world.held is None:
         raise ActionFailedError("Nothing in Hand to Throw!")
@@ -410,7 +411,7 @@ def _slid(
 
 
 def _face_hit(thing: KitchenObject, mover: KitchenObject) -> Heading | None:
-    """Return the direction of the face with which `thing` touches a moving object, or None."""
+    """Return the direction of the face of `thing` that touches a moving object, or None."""
     if not thing.box.overlaps(mover.box, _TOUCH):
         return None
     yaw = math.radians(thing.rotation[1])

@@ -241,8 +241,8 @@ def holder_of_box(
 ) -> tuple[str, ...]:
     """Return the receptacle of an object according to its box.
 
-    The result is `before` if this receptacle is one of them, or if there is none. Contents of the
-    object itself do not count as receptacles.
+    The result is `before` if it contains this receptacle, or if there is no such receptacle.
+    Contents of the object itself do not count as receptacles.
     """
     inside = {thing.object_id, *world.things.deep_contents(thing.object_id)}
     spaces = [
@@ -285,7 +285,7 @@ def free_spots(
 def landing(
     world: KitchenState, room: Room, x: float, z: float, below: float, thing_id: str
 ) -> KitchenObject:
-    """Return the highest surface below the height `below` at (x, z), or else the floor.
+    """Return the highest surface at (x, z) that is lower than `below`, or else the floor.
 
     Surfaces of the object `thing_id` and its contents, and those in closed receptacles,
     do not count.

@@ -338,8 +338,8 @@ def _around(world: KitchenState, thing: KitchenObject) -> set[str]:
 def spawn_coordinates(world: KitchenState, context: Context, args: Args) -> Result:
     """Execute `GetSpawnCoordinatesAboveReceptacle`: return points on which objects can stand.
 
-    With `anywhere=False`, only points within the agent's reach are returned, and none in a closed
-    receptacle.
+    If `anywhere` is false, only points within the agent's reach are returned, and no points in a
+    closed receptacle.
     """
     receptacle = existing(world, args["objectId"])
     if not receptacle.can("receptacle"):
@@ -519,7 +519,7 @@ def pause(world: KitchenState, _context: Context, _args: Args, *, paused: bool) 
 
 
 def advance(world: KitchenState, context: Context, args: Args) -> Result:
-    """Execute `AdvancePhysicsStep`: let time pass while it is paused."""
+    """Execute `AdvancePhysicsStep`: let time pass while simulated time is paused."""
     if not world.extras.paused:
         raise ActionFailedError(
             "AdvancePhysicsStep can only be called if Physics Autosimulation is currently paused! "

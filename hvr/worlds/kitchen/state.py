@@ -125,8 +125,8 @@ _FURNITURE = frozenset({"Chair", "DiningTable", "ShelvingUnit", "SideTable", "St
 class KitchenObjects(Mapping[str, KitchenObject]):
     """All objects by id, in order of creation.
 
-    A changed copy reuses the indices, so its cost does not depend on the number of objects, except
-    for copying one dict.
+    A changed copy reuses the indices, so apart from copying one dict, its cost does not depend on
+    the number of objects.
     """
 
     __slots__ = ("_bodies", "_by_id", "_contents", "_warm")
@@ -221,8 +221,8 @@ class KitchenObjects(Mapping[str, KitchenObject]):
     def updated(self, changed: Iterable[KitchenObject]) -> KitchenObjects:
         """Return the collection with changed and new objects; new objects come last.
 
-        An index is copied only when it changes, since most actions change one object and none of
-        its relations.
+        An index is copied only when it changes, since most actions change a single object and none
+        of its relations.
         """
         by_id = self._by_id.copy()
         contents, warm, bodies = self._contents, self._warm, self._bodies

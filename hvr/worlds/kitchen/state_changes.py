@@ -37,7 +37,7 @@ def slice_object(world: KitchenState, context: Context, args: Args) -> Result:
 
 
 def cut(world: KitchenState, context: Context, thing: KitchenObject) -> KitchenState:
-    """Return the state in which an object's pieces replace it; unchanged if its type has none."""
+    """Return the state after an object's pieces replace it; unchanged if its type has no pieces."""
     kind = context.room.facts.pieces_of(thing.object_type)
     if kind is None:
         return world
@@ -141,7 +141,7 @@ def _surface_in_front(world: KitchenState, context: Context) -> KitchenObject | 
 
 
 def shattered(world: KitchenState, context: Context, thing: KitchenObject) -> KitchenState:
-    """Return the state in which an object is broken; an EggCracked replaces an egg."""
+    """Return the state after an object is broken; an EggCracked replaces a broken egg."""
     if thing.object_type == "Egg":
         after = cut(world, context, thing.but(is_broken=True))
         return after.changed(after.things[thing.object_id].but(is_sliced=False))

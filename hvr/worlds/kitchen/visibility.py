@@ -70,7 +70,7 @@ class Room:
         return max(VISIBILITY_DISTANCE, nearest + 0.05)
 
     def walkable(self, x: float, z: float) -> bool:
-        """Return whether the agent covers a point when it stands on some grid point."""
+        """Return whether the agent, standing on some grid point, covers a point."""
         cx, cz = round(x / GRID), round(z / GRID)
         for ix in (cx - 1, cx, cx + 1):
             for iz in (cz - 1, cz, cz + 1):
@@ -218,9 +218,9 @@ def spread(world: KitchenState) -> float:
 
 
 def object_at(world: KitchenState, room: Room, x: float, y: float) -> str | None:
-    """Return the id of the visible object at a point of the image, or None.
+    """Return the id of the visible object at a point in the image, or None.
 
-    It is the first object whose box the ray through the point meets; contents are preferred to
+    This is the first object whose box the ray through the point meets; contents are preferred to
     their receptacle. `x` runs from left (0) to right (1), `y` from top (0) to bottom (1).
     """
     if not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0):

@@ -53,7 +53,7 @@ PLATFORM_CLASSES: dict[str, Any] = _platform.STR_PLATFORM_MAP
 
 
 class ProcessEndedError(Exception):
-    """The simulator process has ended with this exit code (128 + N after signal N)."""
+    """The simulator process has ended with this exit code; 128 + N means that signal N ended it."""
 
     def __init__(self, returncode: int) -> None:
         self.returncode = returncode

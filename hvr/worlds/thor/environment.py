@@ -54,7 +54,7 @@ class RetriedEvent(Event):
 class RetryingEnvironment:
     """An environment that retries failed interactions (actions with `objectId`):
 
-    * at the same place, once the scene is at rest (`isSceneAtRest`), if it was not;
+    * at the same place, once the scene is at rest (`isSceneAtRest`), if it was not at rest;
     * after a failure because of the pose, from up to `tries` - 1 other places within 1.5 m that the
       simulator offers for the object, nearest first. If all fail, the robot returns and tries a
       last time, so that the event shows the original view.

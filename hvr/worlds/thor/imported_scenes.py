@@ -201,7 +201,7 @@ class _House:
     def _objects(
         self, entries: Sequence[Mapping[str, Any]], parents: tuple[str, ...], depth: int
     ) -> Iterator[ObjectSpec]:
-        """Yield objects and their children; the children of an unknown object get its parents."""
+        """Yield objects and their children; an unknown object's children get its parents."""
         if depth > _MOST_DEPTH:
             raise ValueError(f"children more than {_MOST_DEPTH} levels deep")
         for entry in entries:
@@ -446,7 +446,7 @@ def scene_from_metadata(
 ) -> Scene:
     """Return the scene at the moment of an event.
 
-    Relations, states and the held object are taken from the metadata unchanged.
+    Relations, states and the held object are taken unchanged from the metadata.
 
     Args:
         metadata: Metadata of one agent, in AI2-THOR's schema.
@@ -495,7 +495,7 @@ def walkable_points(
     each side, but boxes are larger than the objects in them. The box of an L-shaped counter covers
     most of a kitchen, so the cabinets below counters are used instead. The box of the Floor limits
     the room; without a Floor, all boxes together do. This finds 98 % of the 3914 grid points of the
-    packaged kitchens, and as many again that are missing from ALFRED's pruned grid.
+    packaged kitchens, and about as many further points, which ALFRED's pruned grid lacks.
     """
     known = list(objects)
     floors = [o.box for o in known if o.object_type == "Floor"] or [o.box for o in known]

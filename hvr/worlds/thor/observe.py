@@ -238,7 +238,7 @@ class Names:
         )
 
     def object_id(self, name: str) -> str:
-        """Return AI2-THOR's id of an object, also of a piece of an object that is not cut yet.
+        """Return AI2-THOR's id of an object, or of a piece of an object that is not cut yet.
 
         Raises:
             UnknownObjectError: No object of the scene has this name.
@@ -290,7 +290,7 @@ class Names:
         return match["source"] if kind is not None and kind[0] == match["type"] else None
 
     def _piece_number(self, source: str, count: int, k: int) -> int | None:
-        """Return the number in the name of piece `k`; numbers beyond `count` follow all others.
+        """Return the number in the name of piece `k`; numbers above `count` come after all others.
 
         The result is None if `k` is below the first number.
         """

@@ -196,7 +196,7 @@ class _Robot:
             todo.extend(direct_parents(outer, entries, self.held))
 
     def path_lengths(self) -> Callable[[float, float], float]:
-        """Return a function from a point to its distance in grid moves, over 999 if unreachable."""
+        """Return a function that maps a point to its distance in moves (over 999: unreachable)."""
         points = {(_cell(p["x"]), _cell(p["z"])) for p in self.ask("GetReachablePositions")}
         agent = self.metadata["agent"]["position"]
         start = (_cell(agent["x"]), _cell(agent["z"]))
@@ -429,9 +429,9 @@ def perform(
     as `too far`.
 
     `navigate_to_obj` selects a place from which the object is in reach. It prefers, in this order,
-    a place that also has its faucet, basin, knob or burner in reach, is at most 1.0 m away, sees
-    most of the object's contents, and has the shortest path. Objects in closed receptacles are
-    refused.
+    a place that also has the object's faucet, basin, knob or burner in reach, is at most 1.0 m
+    away, shows most of the object's contents, and has the shortest path. Objects in closed
+    receptacles are refused.
 
     `put_on` and `put_in` try other places if AI2-THOR finds no free position. `toggle_on` and
     `toggle_off` switch a burner by its knob. `drop_obj` turns around first.

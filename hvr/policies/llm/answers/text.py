@@ -79,7 +79,7 @@ class Line:
 
 
 def clean(text: str) -> str:
-    """Normalise characters and line ends, and remove the model's thoughts and invented turns.
+    """Normalise characters and line endings, and remove the model's thoughts and invented turns.
 
     A thought that is not closed extends to the end of the text. The answer ends where the model
     begins to write the user's next message, or at the limits of this module.
@@ -161,7 +161,7 @@ def _without_emphasis(text: str) -> str:
 
 
 def json_values(text: str) -> list[Any]:
-    """Return the outermost JSON arrays and objects in a cleaned text, in order.
+    """Return the outermost JSON arrays and objects in cleaned text, in order.
 
     Empty ones and arrays of numbers are left out.
     """

@@ -196,7 +196,7 @@ def floor_plan(
     Args:
         metadata: Metadata of an event of the kitchen or of AI2-THOR.
         names: Names of the scene's objects; None to derive them from this event.
-        grid: Walkable points; None for those of the packaged scene, if any.
+        grid: Walkable points; None to use those of the packaged scene, if there is one.
     """
     names = names or Names.from_metadata(metadata)
     scene = str(metadata.get("sceneName", "")).removesuffix("_physics")
@@ -371,7 +371,7 @@ class Stop:
     """A place where the robot performed steps.
 
     Args:
-        failed: Numbers of the failed steps among them.
+        failed: Numbers of the steps that failed.
     """
 
     x: float
@@ -386,7 +386,10 @@ class Stop:
 
 
 def stops(route: Route) -> tuple[Stop, ...]:
-    """Return a route's stops by first visit; places within a centimetre are the same stop."""
+    """Return a route's stops in the order of the first visits.
+
+    Places less than a centimetre apart count as one stop.
+    """
     steps: dict[tuple[float, float], list[int]] = {}
     failed: dict[tuple[float, float], list[int]] = {}
     for visit in route.visits:

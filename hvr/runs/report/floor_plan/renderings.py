@@ -148,7 +148,7 @@ class _Canvas:
                 self.rows[row][column] = cell
 
     def walkable(self) -> None:
-        """Draw walkable points as dots; other floor in an object's bounding box becomes blank."""
+        """Draw walkable points as dots, and leave other floor in objects' boxes blank."""
         points = {(round(x, 2), round(z, 2)) for x, z in self.plan.grid}
         for x, z in points & {(round(x - 0.25, 2), z) for x, z in points}:
             column, row = self.place(x, z)

@@ -99,9 +99,9 @@ class RequestContext:
 
     Args:
         text: The whole request.
-        facts: Values in its statements.
-        about: Words of its statements, if the clause is its first order or question; otherwise
-            empty.
+        facts: Values in the request's statements.
+        about: Words of the request's statements, if the clause is its first order or question;
+            otherwise empty.
     """
 
     text: str
@@ -384,7 +384,7 @@ _FLAG_WORDS = frozenset(
 def _phrase(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, context: RequestContext
 ) -> None:
-    """Bind remaining runs of words to text parameters without a value."""
+    """Bind remaining runs of words to text parameters that have no value yet."""
     worded = [
         p
         for p in call.tool.takes

@@ -212,7 +212,7 @@ def is_wish(tokens: Sequence[Token]) -> bool:
 def with_mood(
     tokens: Sequence[Token], end: str, verbs: Collection[str], before: Sequence[RequestClause]
 ) -> RequestClause:
-    """Return a clause with its mood, without words such as "please" that only mark the mood.
+    """Return a clause and its mood, leaving out words such as "please" that only mark the mood.
 
     Args:
         end: Punctuation mark at the end of the clause's sentence.
@@ -254,7 +254,7 @@ def with_mood(
 
 
 def _caused(tokens: Sequence[Token], verbs: Collection[str]) -> list[Token]:
-    """Return "cancelled O-11" for "I need O-11 cancelled"; an empty list for any other clause."""
+    """Return "cancelled O-11" for "I need O-11 cancelled"; empty for any other clause."""
     causes = _CAUSES.match(written(tokens))
     rest = after(tokens, causes.end()) if causes else []
     last = rest[-1] if len(rest) > 1 else None
@@ -436,7 +436,7 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
 
 
 def _order_after(body: Sequence[Token], verbs: Collection[str]) -> int:
-    """Return the index at which an order begins after a condition; if none does, the length."""
+    """Return the index at which an order begins after a condition, or the length if none does."""
     inside = SUBJECTS | AUXILIARIES | PREPOSITIONS | DETERMINERS | ADVERBS | {"not", "and", "or"}
     for at in range(3, len(body) - 1):
         if body[at - 1].lower not in inside and is_verb(body[at:], verbs):
@@ -575,7 +575,7 @@ _AND = frozenset({"and", ",", "&"})
 
 
 def _repeated(clause: RequestClause, choices: Collection[str]) -> list[RequestClause]:
-    """Return two clauses for "refund 30 for O-11 and 40 for O-12 today"; none otherwise."""
+    """Return two clauses for "refund 30 for O-11 and 40 for O-12 today"; empty for others."""
     tokens = clause.tokens
 
     def shape(token: Token) -> str:
@@ -595,10 +595,10 @@ def _repeated(clause: RequestClause, choices: Collection[str]) -> list[RequestCl
 
 
 def each_value(clause: RequestClause, choices: Collection[str] = ()) -> list[RequestClause]:
-    """Return one clause per value of a list: two for "cancel O-11 and O-12"; none without a list.
+    """Return a clause per value in "cancel O-11 and O-12"; empty if there is no list.
 
     Args:
-        choices: Stems of words that are choices of a parameter.
+        choices: Stems of the words that a parameter offers as choices, which count as values.
     """
     if repeated := _repeated(clause, choices):
         return repeated

@@ -144,7 +144,7 @@ _SUITS: dict[ValueKind, dict[ValueForm, float]] = {
 
 
 def value_compatibility(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
-    """Return how well a value matches a parameter, from 0 to 1, and the value converted to fit."""
+    """Return how well a value matches a parameter, from 0 to 1, and the value in its type."""
     kind = kind_of(parameter)
     if kind is ValueKind.NUMBER:
         return _as_number(span, parameter)

@@ -154,7 +154,7 @@ def _date(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
 
 
 def read_date(said: str) -> str:
-    """Return a date in ISO 8601; a date without a year, such as "3 May" or "tomorrow", stays text.
+    """Return a date in ISO 8601; a date without a year ("3 May", "tomorrow") is returned as text.
 
     The result is empty if the text is not a date.
     """
@@ -504,7 +504,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def written(tokens: Sequence[Token]) -> str:
-    """Return tokens in lower case, joined by spaces, with a square in place of each value."""
+    """Return tokens in lower case, joined by spaces, with a square replacing each value."""
     return " ".join("\N{WHITE SQUARE}" if t.span is not None else t.text.lower() for t in tokens)
 
 

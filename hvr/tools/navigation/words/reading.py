@@ -117,7 +117,8 @@ _REASONS = {
 def mood_of(tool: ToolSchema, clauses: Sequence[RequestClause]) -> Mood:
     """Return the mood of the clause that matches a tool best.
 
-    Of several such clauses, the most cautious mood counts; without any clause, it is STATEMENT.
+    If several clauses match equally, the most cautious mood counts; if there are no clauses, the
+    mood is STATEMENT.
     """
     about = [(_about(tool, clause), clause.mood) for clause in clauses]
     most = max((score for score, _ in about), default=0.0)
@@ -151,8 +152,8 @@ _WHOLE = (
 def is_stated(value: Json, text: str, given: Collection[Json] = ()) -> bool:
     """Return whether a text states a value, or the user gives it in addition (`given`).
 
-    A list or object is stated if all its parts are. Words never state booleans, nulls, or empty
-    lists and objects.
+    A list or object counts as stated if all its parts are. Words never state booleans, nulls, or
+    empty lists and objects.
     """
     if any(same_value(value, one) for one in given):
         return True

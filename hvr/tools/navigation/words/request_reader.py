@@ -131,7 +131,7 @@ class RequestReader:
         return self._composed(_merged(goals), text, facts, _afterthoughts(clauses))
 
     def _shares(self, clause: RequestClause, goal: _ClauseGoal) -> list[RequestClause]:
-        """Split a clause with a list of values into one clause per value; empty without a list."""
+        """Return one clause per value if a clause lists several values, and none if it does not."""
         takes = {p.name: p for p in goal.call.tool.takes} if goal.call is not None else {}
         for value in goal.call.values if goal.call is not None else ():
             parameter = takes[value.name]
@@ -471,7 +471,7 @@ class RequestReader:
 
 
 def _stated_once(values: Iterable[ReadValue]) -> list[ReadValue]:
-    """Return the named values whose names have only one value in the request."""
+    """Return the named values, except names that have several values in the request."""
     stated: dict[str, dict[str, ReadValue]] = {}
     for one in values:
         stated.setdefault(one.name, {})[json.dumps(one.value)] = one
@@ -544,7 +544,7 @@ def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[J
 
 
 def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> RequestClause:
-    """Replace "it", or complete "its", by the only value of the last clause that states any."""
+    """Replace "it", or complete "its", by the only value of the last clause that states a value."""
     said = next((one.spans for one in reversed(before) if one.spans), ())
     if len(said) == 1 and any(t.lower in ("its", "his", "her", "their") for t in clause.tokens):
         # "Show its status" asks for the status of the value named earlier.

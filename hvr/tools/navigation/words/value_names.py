@@ -41,7 +41,7 @@ class ValueNames:
         return self._slots.get((tool, parameter), parameter)
 
     def named(self, span: ValueSpan, clause: RequestClause | None) -> ReadValue | None:
-        """Return a value with the name that the text gives it; the name is empty if unclear.
+        """Return a value with the name that the text gives it; the name is empty if it is unclear.
 
         The result is None for a number, date or time that has no clear name and is outside all
         clauses.

@@ -127,7 +127,7 @@ class CatalogueVocabulary:
         """Return the share of a tool's name that the given stems cover, weighted by rarity.
 
         The stems in `apart` are not expected, since other words of the request express them. A name
-        without other stems is covered.
+        that has no other stems counts as covered.
         """
         words = frozenset(words)
         name = self.of[tool].name - frozenset(apart)
@@ -231,7 +231,7 @@ def likely_tools(text: str, catalogue: Catalogue, most: int) -> tuple[ToolSchema
     """Return the `most` tools that best match a request, in the order of the catalogue.
 
     A word that few tools share counts more, and twice as much in a tool's name. A verb for a
-    similar action counts as much as a word in the name.
+    similar action counts as much as a word in the tool's name.
     """
     tools = catalogue.tools
     if len(tools) <= most:
