@@ -48,7 +48,7 @@ if __name__ == "__main__":  # a worker imports this, too
     sys.argv[0] = "hvr"
     start()
 """
-MOMENTS = 6
+MOMENTS = 4
 
 
 @pytest.fixture(scope="module")
