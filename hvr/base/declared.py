@@ -320,7 +320,9 @@ def _items(args: tuple[Any, ...], data: object, place: str) -> Iterator[Any]:
         raise _unfit(place, "an array", data)
     kinds = args[:1] * len(data) if len(args) == 1 or args[1] is Ellipsis else args
     if len(kinds) != len(data):
-        raise _UnfitError(f"{_at(place)}expected {len(kinds)} items, found {len(data)}")
+        raise _UnfitError(
+            f"{_at(place)}expected {len(kinds)} item{'s' * (len(kinds) != 1)}, found {len(data)}"
+        )
     for number, (kind, item) in enumerate(zip(kinds, data, strict=True)):
         yield _decoded(kind, item, f"{place}[{number}]")
 

@@ -207,7 +207,7 @@ def _json(text: str, name: str, *, strict: bool, line: bool = False) -> Any:
         return parse_json(text, strict=strict)
     except json.JSONDecodeError as error:
         place = error.colno if line else f"{error.lineno}:{error.colno}"
-        raise DataFileError(f"{name}:{place}: not valid JSON: {error.msg}") from None
+        raise DataFileError(f"{name}:{place}: not valid JSON ({error.msg})") from None
     except ValueError as error:
         raise DataFileError(f"{name}: this JSON cannot be used: {error}") from None
 
@@ -221,7 +221,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise DataFileError(f"{path}: this TOML cannot be used: {_TOO_DEEP}") from None
     except ValueError as error:
-        raise DataFileError(f"{path}: not valid TOML: {_reason(error)}") from None
+        raise DataFileError(f"{path}: not valid TOML ({_reason(error)})") from None
 
 
 def read_yaml(path: Path) -> Any:
@@ -267,9 +267,9 @@ def read_yaml(path: Path) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise DataFileError(f"{path}{place}: not valid YAML: {error.problem}") from None
+        raise DataFileError(f"{path}{place}: not valid YAML ({error.problem})") from None
     except yaml.YAMLError as error:
-        raise DataFileError(f"{path}: not valid YAML: {str(error).splitlines()[0]}") from None
+        raise DataFileError(f"{path}: not valid YAML ({str(error).splitlines()[0]})") from None
     # PyYAML raises these for dates and tags that do not match their values.
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
         raise DataFileError(f"{path}: this YAML cannot be used: {_reason(error)}") from None

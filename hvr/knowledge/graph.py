@@ -528,7 +528,7 @@ class KnowledgeGraph:
         if self._journal is not None:
             self._journal.append(added, removed)
         elif self.path is not None:
-            raise StoreError(f"{self.path}: cannot be written: it was opened read-only")
+            raise StoreError(f"{self.path} cannot be written, because it was opened read-only")
         self._send(added, removed)
         if not removed:
             store.extend(added)

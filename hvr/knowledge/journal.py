@@ -124,7 +124,7 @@ class Journal:
     def _write(self, data: bytes) -> None:
         if os.getpid() != self._owner:
             raise StoreError(
-                f"{self._folder}: cannot be written: the parent process opened the graph; "
+                f"{self._folder} cannot be written: the parent process opened the graph; "
                 "create one in this process"
             )
         rest = memoryview(data)
@@ -157,7 +157,7 @@ def _read(folder: Path) -> bytes:
             ) from error
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             raise StoreError(f"{folder}: no graph found") from error
-        raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _replay(folder: Path, data: bytes) -> bytes:

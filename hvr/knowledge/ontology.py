@@ -412,7 +412,7 @@ def _read_file(path: Path) -> Iterator[Triple]:
         for quad in parse(text, format=RdfFormat.TURTLE, rename_blank_nodes=True):
             yield quad.subject, quad.predicate, quad.object
     except SyntaxError as error:
-        raise DataFileError(f"{path}:{error.lineno}: not valid Turtle: {error.msg}") from error
+        raise DataFileError(f"{path}:{error.lineno}: not valid Turtle ({error.msg})") from error
 
 
 def _is_named(node: Node) -> bool:

@@ -328,7 +328,7 @@ def _read(out: bytes, err: bytes, code: int, limits: QueryLimits) -> QueryResult
     if code < 0 or code > 255:  # a signal, or a Windows fault code
         raise StoreError("the query is too long or too deeply nested")
     errors = err.decode("utf-8", "replace").strip().splitlines()
-    raise StoreError(f"the query process failed: {errors[-1] if errors else code}")
+    raise StoreError(f"the query process failed: {errors[-1] if errors else f'exit code {code}'}")
 
 
 def _ended_by(code: int, name: str) -> bool:

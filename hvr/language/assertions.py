@@ -411,7 +411,7 @@ class StatementReader:
 
     def _as_places(self, thing: NounPhrase, word: str) -> Things:
         if thing.kind == "beside":
-            raise LanguageError(f"{thing.text!r} is not a place that hvr can look at: name one")
+            raise LanguageError(f"{thing.text!r} is not a place that hvr can look at: name a place")
         if thing.nearby:  # the drawers of a dresser stay the same when they are open
             return tuple(NounPhrase("name", name) for name in self.judge.things(thing))
         if thing.kind != "pronoun":

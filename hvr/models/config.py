@@ -389,7 +389,7 @@ def _check(name: str, value: object, file: str) -> None:
             f"{where}: unknown setting {name!r}; known settings: {', '.join(_SETTINGS)}"
         )
     if name in _TEXTS and not (isinstance(value, str) and value):
-        raise UsageError(f"{where}: {name!r} must be a string")
+        raise UsageError(f"{where}: {name!r} must be a non-empty string")
     if name in _NUMBERS:
         whole = _NUMBERS[name] is int
         good = isinstance(value, int if whole else int | float) and not isinstance(value, bool)

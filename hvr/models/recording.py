@@ -588,7 +588,7 @@ class RecordingModel(Layer):
         other = any(existing.get(name) != model.header.get(name) for name in ("model", "date"))
         if other or self._path.samefile(file_of(model.path)):
             raise DataFileError(
-                f"{self._path}: another transcript already exists; choose another file"
+                f"{self._path}: a different transcript already exists here; choose another file"
             )
         with writing(self._path):
             self._path.unlink()

@@ -455,7 +455,8 @@ class SymbolicPolicy(Policy[Stage]):
             return _Draft(task, relevant, result, assumed)
         if not result.optimal:
             raise PlannerError(
-                f"{result.planner or 'the planner'} found no plan and no proof of impossibility"
+                f"{result.planner or 'the planner'} found neither a plan nor a proof that none "
+                "exists"
             )
         return None
 

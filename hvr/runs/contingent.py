@@ -44,7 +44,7 @@ class ProvenBranch(Value):
 
     def __str__(self) -> str:
         if self.steps is None:
-            return f"{self.name}: not proven before the look: {self.why}"
+            return f"{self.name}: not proven before the look ({self.why})"
         return f"{self.name}: {count(self.steps, 'step')}, valid"
 
 

@@ -217,7 +217,7 @@ def request_from_json(
         faults = values["faults"]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataFileError(
-            f"{folder}: the status of the run is damaged: {type(error).__name__}: {error}"
+            f"{folder}: the status of the run is damaged ({type(error).__name__}: {error})"
         ) from error
     POLICIES.check_from_file(options.policy_name, folder, named)
     PLANNERS.check_from_file(options.planner, folder, named)

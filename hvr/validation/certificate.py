@@ -221,7 +221,7 @@ class _Fault:
                     fault = {"kind": "condition", "step": step}
                     return {**fault, "at": "end" if event.end else "start", "falsifier": literals}
         raise NoCertificateError(
-            f"no certificate: found no literals that prove this: {failure.message}"
+            f"no certificate: found no literals that prove this failure ({failure.message})"
         )
 
     def _event(self, event: TimedEvent) -> Literals | None:

@@ -116,7 +116,12 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR304", "unused-function", Level.WARNING, "A function is declared and never used."),
     ("HVR305", "unused-type", Level.WARNING, "A type is declared and never used."),
     ("HVR306", "unused-constant", Level.NOTE, "A constant is declared and never used."),
-    ("HVR307", "unused-parameter", Level.NOTE, "A parameter is in no condition and no effect."),
+    (
+        "HVR307",
+        "unused-parameter",
+        Level.NOTE,
+        "A parameter occurs in neither a condition nor an effect.",
+    ),
     ("HVR308", "superfluous-requirement", Level.NOTE, "A requirement flag is not needed."),
     # Actions.
     ("HVR309", "contradictory-condition", Level.WARNING, "A condition can never hold."),

@@ -188,7 +188,7 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
     named = [name for name in names if any(seen.file == name for seen in listed.of(FileKind.PLAN))]
     pairs += [(name, None) for name in named]
     if not pairs and not left:
-        raise UsageError(f"no domain and no problem found in {' '.join(names)}")
+        raise UsageError(f"found neither a domain nor a problem in {' '.join(names)}")
     return LintTargets(
         tuple(pairs), tuple(left), tuple([seen.file for seen in listed.of(FileKind.OTHER)])
     )

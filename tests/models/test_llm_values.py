@@ -302,7 +302,7 @@ def test_an_address_of_a_project_is_in_nobodys_way(
         ('openai_api_key = "sk-1"', "a key does not belong in a file"),
         ('token = "sk-1"', "a key does not belong in a file"),
         ("modell = 1", "unknown setting 'modell'"),
-        ("model = 1", "must be a string"),
+        ("model = 1", "must be a non-empty string"),
         ("attempts = 1.5", "must be a positive whole number"),
         ("timeout = true", "must be a positive number"),
         ("timeout = 0", "must be a positive number"),

@@ -158,5 +158,5 @@ def test_links_to_unknown_tools_are_refused(per_split: Path) -> None:
     with pytest.raises(UsageError, match="'z'"):
         load_data(per_split)
     _write(per_split / "graph.json", {"links": [{"source": "a"}]})
-    with pytest.raises(DataFileError, match="no source or no target"):
+    with pytest.raises(DataFileError, match="lacks its source or target"):
         load_data(per_split)

@@ -161,7 +161,7 @@ def _print(
         told = ", ".join(f"{kind} ({number})" for kind, number in ends.most_common())
         screen.print(f"plans that ended early: {told}", markup=False)
     done = sum(r.finished for r in results)
-    screen.print(f"{done} of {len(results)} cells · saved in {folder}", markup=False)
+    screen.print(f"{done} of {len(results)} cells finished · saved in {folder}", markup=False)
 
 
 # Run ----------------------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def run_sft(args: argparse.Namespace) -> int:
     )
     halves = Counter(row["split"] for row in rows)
     told = ", ".join(f"{number} {half}" for half, number in sorted(halves.items()))
-    print(f"{len(rows)} examples in {args.out} ({told})", file=sys.stderr)
+    print(f"{len(rows)} example{'s' * (len(rows) != 1)} in {args.out} ({told})", file=sys.stderr)
     for licence in sorted({row["licence"] for row in rows}):
         print(f"licence: {licence}", file=sys.stderr)
     return 0

@@ -508,8 +508,10 @@ def _print_solution(args: argparse.Namespace, solution: Solution) -> int:
 
 
 def _found(candidate: FoundPlan) -> None:
+    from hvr.validation.report import count
+
     print(
-        f"{candidate.seconds:6.1f} s  {len(candidate.steps)} steps ({candidate.planner})",
+        f"{candidate.seconds:6.1f} s  {count(len(candidate.steps), 'step')} ({candidate.planner})",
         file=sys.stderr,
     )
 

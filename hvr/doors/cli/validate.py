@@ -111,7 +111,7 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
     _flag(
         judging,
         "--extract",
-        "extract the plan from texts that do not mark it, such as answers of language models; "
+        "extract the plan from text that does not mark it, such as answers of language models; "
         "always done for standard input and for the output of planners",
     )
     _value(
@@ -119,7 +119,7 @@ def _add_judging_options(parser: argparse.ArgumentParser) -> None:
         "--plan-number",
         "N",
         arguments.whole_number,
-        "index of the plan in a text with several, from 1; 0 for the last one",
+        "number of the plan, from 1, if the text contains several; 0 for the last one",
     )
     _flag(judging, "--lenient", "accept non-standard PDDL that VAL accepts")
     _add_tolerances(judging)
@@ -281,7 +281,7 @@ def _add_mode_options(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help=(
             "judge each row of a JSON lines file (- for standard input) or Parquet file with the "
-            "texts domain, problem and plan; print a line of JSON per row, in order; with "
+            "columns domain, problem and plan; print a line of JSON per row, in order; with "
             "--output-file, resume after an interruption"
         ),
     )

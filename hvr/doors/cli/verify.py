@@ -190,7 +190,9 @@ def run_plan(args: argparse.Namespace) -> int:
         if len(verdicts) != 1:
             raise UsageError(f"--svg requires a single plan, but {args.plan} has {len(verdicts)}")
         if isinstance(verdicts[0], NoVerdict):
-            raise UsageError(f"--svg: nothing to draw: {verdicts[0].unknown}")
+            raise UsageError(
+                f"--svg has nothing to draw, because there is no verdict ({verdicts[0].unknown})"
+            )
         write_whole(args.svg, draw_plan_graph(verdicts[0]))
     if args.json:
         documents = [verdict.to_dict() for verdict in verdicts]

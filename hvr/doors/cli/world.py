@@ -375,7 +375,7 @@ def run_problems(args: argparse.Namespace) -> int:
         return 0
     lines = list(made)
     write_whole(args.output, "".join(lines))
-    print(f"{len(lines)} problems in {args.output}", file=sys.stderr)
+    print(f"{len(lines)} problem{'s' * (len(lines) != 1)} in {args.output}", file=sys.stderr)
     return 0
 
 

@@ -52,7 +52,7 @@ async def run(models: Models, command: str, file: str) -> Done:
     problem = file if plan is None else plan[1]
     plans = list(model.problems.get(problem, ())) if plan is None else [file]
     if command != PLAN and not plans:
-        return Done(2, f"found no plan for {Path(problem).name} beside it")
+        return Done(2, f"found no plan beside {Path(problem).name}")
     with temporary_folder("hvr-edit-") as folder:
         names = _copies(models, [model.domain, problem, *plans], Path(folder))
         if command == PLAN:

@@ -315,7 +315,9 @@ class ThingReader:
         if how in ("count", "both"):
             number = 2 if how == "both" else number
             if size != number:
-                raise LanguageError(f"{text!r} is about {number} objects, but {size} match")
+                raise LanguageError(
+                    f"{text!r} means {number} objects, but {size} match{'es' * (size == 1)}"
+                )
             return Thing(members, ALL, kind)
         least, most = 1, None
         if how in ("number", "least", "exactly", "more"):
@@ -325,10 +327,12 @@ class ThingReader:
             least, most = 0, number - (how == "fewer")
         elif how == "half":
             if size % 2:
-                raise LanguageError(f"{text!r} is half of {size} objects: give a number")
+                raise LanguageError(f"{text!r} cannot mean half of {size} objects: give a number")
             least = size // 2
         if least > size:
-            raise LanguageError(f"{text!r} needs {least} objects, but only {size} match")
+            raise LanguageError(
+                f"{text!r} needs {least} objects, but only {size} match{'es' * (size == 1)}"
+            )
         if how == "number" and number == 1 and many:
             return None
         if quantifier:

@@ -34,7 +34,7 @@ class WordPieces:
         try:
             lines = vocabulary.read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError) as error:
-            raise DataFileError(f"{vocabulary}: cannot be read: {error}") from error
+            raise DataFileError(f"{vocabulary} cannot be read: {error}") from error
         self._numbers = {piece: number for number, piece in enumerate(lines)}
         missing = [mark for mark in (_UNKNOWN, _BEGIN, _END) if mark not in self._numbers]
         if missing:

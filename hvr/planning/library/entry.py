@@ -266,7 +266,7 @@ def _problem(entry: Entry) -> str:
     if len(known) < len(entry.parameters):
         return "a parameter occurs twice"
     if not all(is_variable(p.variable) and p.type for p in entry.parameters):
-        return "a parameter has no variable or no type"
+        return "a parameter lacks its variable or its type"
     if not used <= known:
         return f"it uses variables that are not parameters: {', '.join(sorted(used - known))}"
     if any(u.used < u.validated or u.validated < 0 for u in entry.uses):

@@ -189,7 +189,7 @@ def from_turtle(data: str | bytes, place: str) -> Library:
         line = getattr(error, "lineno", None)
         where = f"{place}:{line}" if line else place
         message = getattr(error, "msg", None) or str(error)
-        raise DataFileError(f"{where}: not valid Turtle: {message}") from error
+        raise DataFileError(f"{where}: not valid Turtle ({message})") from error
     kind = k("MacroAction").value
     nodes = [s for s, props in values.items() if kind in props.get(RDF_TYPE.value, ())]
     if not nodes and values:
@@ -222,7 +222,7 @@ def _entry(node: str, values: _Values, place: str) -> Entry:
             for u in many("usedIn")
         )
     except ValueError as error:
-        raise DataFileError(f"{place}: macro action {name}: not a count: {error}") from error
+        raise DataFileError(f"{place}: macro action {name}: expected a count ({error})") from error
     origins = tuple(
         Origin(
             **{field: one(o, prop) for field, prop in _ORIGIN.items()},

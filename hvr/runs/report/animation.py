@@ -370,7 +370,7 @@ def _frame(plan: FloorPlan, story: Story, rows: Sequence[_Row]) -> Image:
 
 def _rooms(story: Story) -> list[FloorPlan]:
     if story.before is None or not story.steps:
-        raise DataFileError("the run cannot be animated: it has no scene or no steps")
+        raise DataFileError("the run cannot be animated: it lacks a scene or steps")
     return plans_by_step(story)
 
 

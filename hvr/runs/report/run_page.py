@@ -378,7 +378,7 @@ def read_story(folder: Path) -> Story:
         )
     except _DAMAGED as error:
         raise DataFileError(
-            f"{folder}: the run cannot be read: {type(error).__name__}: {error}"
+            f"{folder}: the run cannot be read ({type(error).__name__}: {error})"
         ) from error
 
 

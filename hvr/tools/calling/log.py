@@ -541,7 +541,7 @@ class CallLedger:
         except FileNotFoundError:
             return [], b"", 0
         except OSError as error:
-            raise DataFileError(f"{self._path}: the ledger cannot be read: {error}") from None
+            raise DataFileError(f"the ledger {self._path} cannot be read: {error}") from None
         whole, newline, rest = new.rpartition(b"\n")
         end = self._read + len(whole) + len(newline)
         return (whole.split(b"\n") if newline else []), rest, end

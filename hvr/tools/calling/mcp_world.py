@@ -181,7 +181,9 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
     """
     server = decode(McpServer, value, f"{place}: mcp", DataFileError)
     if server.folder is not None:
-        raise DataFileError(f"{place}: mcp: remove 'folder': the server runs in the world's folder")
+        raise DataFileError(
+            f"{place}: mcp must not have 'folder': the server runs in the world's folder"
+        )
     return McpTools(replace(server, folder=folder))
 
 

@@ -115,7 +115,7 @@ class ToolRewards:
         says = list(failed[:3])
         if right < len(self._needed):
             says.append(
-                f"{len(self._needed) - right} of {len(self._needed)} required changes are missing"
+                f"missing required changes: {len(self._needed) - right} of {len(self._needed)}"
             )
         if wrong:
             says.append(f"{wrong} other value{' is' if wrong == 1 else 's are'} wrong")

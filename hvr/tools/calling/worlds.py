@@ -369,7 +369,7 @@ def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
             text = world.file.read_text(encoding="utf-8")
             expected = tomllib.loads(text)
         except (OSError, ValueError) as error:
-            raise DataFileError(f"{world.file}: cannot be reread: {error}") from None
+            raise DataFileError(f"{world.file} cannot be reread: {error}") from None
         lines = text.splitlines(keepends=True)
         for effect in EFFECTS:
             names = [name for name, one in effects.items() if one is effect]

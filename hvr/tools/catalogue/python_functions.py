@@ -60,7 +60,7 @@ def read_functions(source: str, place: str) -> tuple[ToolSchema, ...]:
     except (SyntaxError, ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
         raise DataFileError(
-            f"{place}{f':{line}' if line else ''}: not valid Python: {error.args[0]}"
+            f"{place}{f':{line}' if line else ''}: not valid Python ({error.args[0]})"
         ) from None
     hints = _Hints(module)
     tools = []

@@ -92,7 +92,7 @@ def read_links(links: Any, path: Path) -> tuple[Link, ...]:
         raise DataFileError(f"{path}: expected a list of links, found {quoted(links)}")
     for link in links:
         if not (isinstance(link, dict) and link.get("source") and link.get("target")):
-            raise DataFileError(f"{path}: a link has no source or no target: {quoted(link)}")
+            raise DataFileError(f"{path}: a link lacks its source or target: {quoted(link)}")
     return tuple((str(link["source"]), str(link["target"])) for link in links)
 
 

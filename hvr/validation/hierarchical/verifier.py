@@ -478,7 +478,7 @@ class Reasons:
                 args = tree.line(alike[0]).args if alike else ()
                 what = self._name(alike[0]) if alike else str(subtask)
                 return self._conflict(method, binding, subtask.args, args, matcher, what)
-        return "no assignment of the tasks to its subtasks keeps their order"
+        return "no assignment of the listed tasks to the subtasks of the method keeps their order"
 
     def _conflict(
         self,

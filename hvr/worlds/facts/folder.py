@@ -183,7 +183,7 @@ class WorldFolder(WorldFile):
             bound = bound_names(read_text(path))
         except (SyntaxError, ValueError, RecursionError) as error:
             line = getattr(error, "lineno", None) or 1
-            return (f"{path}:{line}: not valid Python: {error.args[0]}",)
+            return (f"{path}:{line}: not valid Python ({error.args[0]})",)
         except DataFileError as error:
             return (f"{path}:1: {error}",)
         if bound is None or attribute in bound:

@@ -86,5 +86,5 @@ def test_the_last_room_is_the_observed_one(tmp_path: Path) -> None:
 def test_a_run_without_a_room_cannot_be_animated(tmp_path: Path) -> None:
     (tmp_path / "task.json").write_text('{"state": "finished", "request": "x"}')
     (tmp_path / "trace.jsonl").write_text('{"event": "finished", "reached": true}\n')
-    with pytest.raises(DataFileError, match="has no scene or no steps"):
+    with pytest.raises(DataFileError, match="lacks a scene or steps"):
         animated_svg(read_story(tmp_path))
