@@ -194,7 +194,7 @@ def html_card(
 ) -> str:
     """Return a title, paragraphs and a table of at most `MAX_TABLE_ROWS` rows as HTML.
 
-    `markup` is HTML that is appended unchanged; all other texts are escaped.
+    `markup` is HTML that is appended unchanged; all other arguments are escaped.
     """
     from html import escape  # notebooks alone need it
 

@@ -395,7 +395,7 @@ _SHOWN_NUMBER = 40
 
 
 def parse_integer(text: str, least: int = 0, most: int = MAX_INTEGER) -> int:
-    """Parse an integer from `least` to `most`; raise a ValueError for any other text."""
+    """Parse an integer from `least` to `most`; raise a ValueError for any other string."""
     if not re.fullmatch(_WHOLE, text):
         raise ValueError(f"{brief(text)} is not a whole number of at most 12 digits")
     _check_range(text, int(text), least, most)
@@ -403,7 +403,7 @@ def parse_integer(text: str, least: int = 0, most: int = MAX_INTEGER) -> int:
 
 
 def parse_real(text: str, least: float = 0, most: float = MAX_REAL) -> float:
-    """Parse a decimal number from `least` to `most`; raise a ValueError for any other text."""
+    """Parse a decimal number from `least` to `most`; raise a ValueError for any other string."""
     if not re.fullmatch(_REAL, text):
         raise ValueError(f"{brief(text)} is not a number such as 2 or 0.5")
     _check_range(text, float(text), least, most)

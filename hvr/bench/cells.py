@@ -44,9 +44,10 @@ class Scores(JsonObject):
         goal_conditions: Share of the goal's conditions that hold after the last applicable step.
         success: Whether every step is applicable, the goal holds after the last one, and the plan
             keeps the task's constraints.
-        executed: Number of steps executed before the first failure; None without execution.
+        executed: Number of steps executed before the first failure; None if the plan was not
+            executed.
         reached: Whether the observed final state satisfies the goal and the plan keeps the task's
-            constraints; None without execution.
+            constraints; None if the plan was not executed.
         best: Length of the shortest known plan in the scene.
         step_budget: Maximum number of steps that the task allows; None for no limit.
         aligned: Whether PC, ES and LD compare the plan with its own reduction; see

@@ -241,12 +241,12 @@ async def avalidate_many(
     """Yield the verdicts on plans in order, computed in another thread; see `stream`.
 
     Args:
-        rows: The texts of a domain, a problem and a plan for each verdict; read in the other
+        rows: Triples of a domain, a problem and a plan as text, one per verdict; read in the other
             thread.
         engine: The engine that validates plans; None for this process.
 
     Raises:
-        UsageError: A row does not consist of three texts.
+        UsageError: A row does not consist of three strings.
     """
     from hvr.validation.streaming import stream
 

@@ -617,7 +617,7 @@ class Roles:
 
     @property
     def thing_type(self) -> str:
-        """The PDDL type of all things, or `object` if the ontology has none."""
+        """The PDDL type of all physical objects, or `object` if the ontology has none."""
         return self.pddl_type(THING) or "object"
 
 

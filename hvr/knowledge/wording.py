@@ -287,7 +287,7 @@ def action_annotations_of(ontology: Ontology) -> ActionAnnotations:
 
 
 def affordance_text(ontology: Ontology, affordance: str) -> str:
-    """Return an affordance as listed in prompts: "picked up" for things that can be picked up."""
+    """Return an affordance as listed in prompts: "picked up" for objects that can be picked up."""
     return ontology.label(affordance).removeprefix("can be ")
 
 

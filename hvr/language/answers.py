@@ -165,7 +165,7 @@ _TALK = {told: re.compile(rf"(?:{said})$") for told, said in _SMALL_TALK.items()
 
 
 def small_talk(text: str) -> str:
-    """Return the reply to small talk such as 'thanks'; empty for any other text."""
+    """Return the reply to small talk such as 'thanks'; empty if the text is something else."""
     plain = " ".join(text.lower().split()).strip(" .!?,")
     rest = unmarked(plain).strip(" .!?,") or plain * (plain in _YES)
     if not rest:
@@ -188,7 +188,7 @@ _UNDONE = frozenset(
 
 
 def undone(text: str, done: int) -> int:
-    """Return how many of the `done` requests a text retracts; 0 if it is about something else."""
+    """Return how many of the `done` requests a turn retracts; 0 if it is about something else."""
     words = re.findall(r"[\w']+", text.lower())
     takes = next((n for n, word in enumerate(words) if word in _UNDO), None)
     if takes is None or any(w not in _UNDONE and w not in NUMBERS for w in words):

@@ -50,8 +50,8 @@ class Antecedent(Value):
     """A noun phrase of an earlier clause.
 
     Args:
-        names: The objects that it can mean.
-        several: Whether it means all of them: 'the mugs'.
+        names: The objects that the phrase can mean.
+        several: Whether the phrase means all of them: 'the mugs'.
         whole: Whether even a singular pronoun means all of them: 'if there is anything in it'.
     """
 
@@ -61,7 +61,7 @@ class Antecedent(Value):
 
 
 def mentions(text: str, reader: Reader, inventory: Inventory) -> tuple[Antecedent, ...]:
-    """Return the noun phrases of a text, without pronouns, in the order of the words."""
+    """Return the noun phrases in a text, in order; pronouns are left out."""
     if not text.strip():
         return ()
     judge = StatementJudge(reader, SceneView(inventory, inventory.unseen))
@@ -86,7 +86,7 @@ class Antecedents:
 
     Args:
         near: Noun phrases of the condition that the clause depends on, most prominent first.
-        before: Noun phrases of the clauses before it, most prominent first.
+        before: Noun phrases of the preceding clauses, most prominent first.
         follows: Whether other clauses precede this one in the request, in which the reader can
             find what a pronoun means.
     """
@@ -127,7 +127,7 @@ class Antecedents:
     def _pronoun(
         self, tokens: tuple[str, ...], at: int
     ) -> tuple[int, Iterator[tuple[str, ...]]] | None:
-        """Return the length of the pronoun at a position and its replacements, or None."""
+        """Return the length of the pronoun at a position, and its replacements, or None."""
         rest, placed = tokens[at:], at > 0 and tokens[at - 1] in _PLACING
         kinds: tuple[tuple[Iterable[tuple[str, ...]], Callable[..., _Options]], ...] = (
             (_THERE, self._there),
@@ -151,7 +151,7 @@ class Antecedents:
         return any(span.thing.nouns or span.thing.kind == "name" for span in spans)
 
     def _ends(self, rest: tuple[str, ...], pronoun: tuple[str, ...]) -> bool:
-        """Return whether words are a pronoun, not the determiner or preposition of a noun."""
+        """Return whether words are a pronoun, rather than a noun's determiner or preposition."""
         after = rest[len(pronoun) :]
         if not after or pronoun[-1] not in _ALSO_BEFORE_NOUNS:
             return True

@@ -73,7 +73,7 @@ _COUNTS: tuple[tuple[tuple[str, ...], int | None, int | None], ...] = (
 
 
 class _Limits(Value):
-    """How many things a sentence is about, relative to the number that follows.
+    """The number of objects that a sentence is about, relative to the number that follows.
 
     Args:
         given: Whether the sentence limits the number.
@@ -158,7 +158,7 @@ class StatementReader:
             either[-1].append(self._further(cursor, before))
 
     def _further(self, cursor: Cursor, before: Statement) -> Statement:
-        """Read another sentence, or another predicate of the same things."""
+        """Read another sentence, or another predicate of the same objects."""
         start, about, mentions = cursor.at, self._about, self._mentions
         try:
             self._mentions = (before.mentioned, *mentions)
@@ -194,10 +194,10 @@ class StatementReader:
         return self.predicated(cursor, things, either=either, none=none, limits=limits)
 
     def existing(self, cursor: Cursor, *, denied: bool = False) -> Statement:
-        """Read the things of a statement of existence: 'an egg or an apple in the fridge'.
+        """Read the subjects of a statement of existence: 'an egg or an apple in the fridge'.
 
         Args:
-            denied: Whether the words before deny it: 'there isn't'.
+            denied: Whether the preceding words deny existence: 'there isn't'.
         """
         limits = _read_limits(cursor)
         denied = denied or (not limits.given and cursor.take("none") is not None)
@@ -224,7 +224,7 @@ class StatementReader:
         return tuple(dict.fromkeys(found))
 
     def subjects(self, cursor: Cursor) -> tuple[Things, bool]:
-        """Read the things that a statement is about, and whether one of them is enough."""
+        """Read the subjects of a statement, and whether the statement is about any one of them."""
         if cursor.word() in {"anything", "everything"}:
             word = cursor.word()
             cursor.at += 1
@@ -232,10 +232,10 @@ class StatementReader:
         return self._listed(cursor, "is", subject=True)
 
     def _things(self, cursor: Cursor, after: str, *, nothing: bool) -> tuple[Things, bool]:
-        """Read things that exist somewhere, and whether one of them is enough.
+        """Read the subjects of existence, and whether the existence of one of them is enough.
 
         Args:
-            nothing: Whether 'no' precedes, so that no thing need follow: 'nothing'.
+            nothing: Whether a negation precedes, so that no noun phrase need follow: 'nothing'.
         """
         number = cursor.function("number")
         at = cursor.at + (number.length if number else int(cursor.word().isdecimal()))
@@ -272,12 +272,12 @@ class StatementReader:
         none: bool = False,
         limits: _Limits | None = None,
     ) -> Statement:
-        """Read what is said about things: 'in the sink are not dirty', 'contains an apple'.
+        """Read the predicate of subjects: 'in the sink are not dirty', 'contains an apple'.
 
         Args:
-            either: Whether one of the things is enough.
-            none: Whether the sentence is about none of them.
-            limits: Limits of their number.
+            either: Whether it is enough that one subject satisfies the predicate.
+            none: Whether no subject may satisfy the predicate.
+            limits: Limits on the number of subjects that satisfy it.
         """
         self._about = things
         where = self._restriction(cursor)
@@ -321,7 +321,7 @@ class StatementReader:
     def _containing(
         self, cursor: Cursor, things: Things, *, none: bool, positive: bool, every: bool
     ) -> Statement:
-        """Read the contents of things as a statement about the contents or about the things."""
+        """Read the contents of subjects as a statement about the contents or the subjects."""
         limits = _read_limits(cursor)
         nothing = not limits.given and cursor.take("none") is not None
         inner, either = self._things(cursor, "contain", nothing=nothing)
@@ -352,10 +352,10 @@ class StatementReader:
     # --- things --------------------------------------------------------------------------
 
     def _meant(self, things: Things, predicate: Predication) -> tuple[str, ...]:
-        """Return the objects of noun phrases of which a predicate can be true.
+        """Return the objects that noun phrases mean and of which a predicate can be true.
 
         Raises:
-            LanguageError: There are none.
+            LanguageError: There are no such objects.
         """
         if any(thing.kind == "pronoun" for thing in things):
             return self._referents(things[0], lambda name: self._can_be(name, predicate))
@@ -433,7 +433,7 @@ def _read_copula(cursor: Cursor) -> tuple[bool, bool, bool]:
     """Read the verb of a statement.
 
     Returns:
-        Whether it affirms, whether it means 'contain', and whether 'all' or 'both' follows it.
+        Whether the verb affirms, whether it means 'contain', and whether 'all' or 'both' follows.
     """
     positive = True
     every = False
@@ -464,7 +464,7 @@ def _read_copula(cursor: Cursor) -> tuple[bool, bool, bool]:
 
 
 def _read_limits(cursor: Cursor) -> _Limits:
-    """Read the words before a number that limit it, such as 'more than', if there are any."""
+    """Read words that limit a following number, such as 'more than', if there are any."""
     for words, least, most in _COUNTS:
         after = cursor.at + len(words)
         number = cursor.function("number", at=after) or cursor.word(after).isdecimal()
@@ -480,7 +480,7 @@ class _Numbers(TypedDict):
 
 
 def _numbers(things: Things, limits: _Limits) -> _Numbers:
-    """Return the limits of a statement for the number of things that a noun phrase gives.
+    """Return a statement's limits, given the number of objects in its noun phrase.
 
     Raises:
         LanguageError: The number is a share, such as half.

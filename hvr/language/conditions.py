@@ -105,7 +105,7 @@ class Conditional(Value):
 
     Args:
         condition: The words of the condition.
-        scope: Where to look, such as 'in the drawers', if the words before the condition say it.
+        scope: Where to look, such as 'in the drawers', if the preceding words say so.
         denied: Whether the conjunction negates it, as 'unless' does.
         event: Whether the conjunction names an event, as 'when' does.
         checked: Whether the condition is a check or question, whose answer the request uses later.
@@ -135,7 +135,7 @@ class ConditionWords(Protocol):
         ...
 
     def refusal(self, tokens: Sequence[str]) -> str:
-        """Return why the words are not a statement, nor a question; empty if they are.
+        """Return why the words are neither a statement nor a question; empty if they are one.
 
         Pronouns may mean anything.
         """
@@ -167,7 +167,7 @@ def conditional_parts(request: str, words: ConditionWords) -> tuple[Part, ...] |
     """Return a request as clauses and conditionals, or None if it has no condition.
 
     Raises:
-        LanguageError: A condition was not understood, or belongs to nothing.
+        LanguageError: A condition was not understood, or no clause depends on it.
     """
     parts = _Splitter(words).parts(words.tokens(request))
     found = [part for part in parts if isinstance(part, Conditional)]
@@ -180,7 +180,7 @@ def is_idle(clause: str) -> bool:
 
 
 def words_of_parts(parts: Sequence[Part]) -> str:
-    """Return the words of all clauses of parts, without the conditions."""
+    """Return the words of all clauses in the given parts, leaving out the conditions."""
     texts = (p if isinstance(p, str) else words_of_parts((*p.then, *p.otherwise)) for p in parts)
     return ". ".join(filter(None, texts))
 
@@ -223,7 +223,7 @@ class _Splitter:
                 return
 
     def _say(self, tokens: Sequence[str], target: list[str | _Open], *, go: bool = False) -> None:
-        """Add a clause; the last one may say where to look for what a condition needs.
+        """Add a clause, which may say where to look for the objects of a following condition.
 
         Args:
             go: Whether a check follows, so that the clause may also be 'go to the fridge'.
@@ -251,7 +251,7 @@ class _Splitter:
                 yield at, "if"
 
     def _is_condition(self, tokens: tuple[str, ...], at: int) -> bool:
-        """Return whether a conjunction begins a condition, unlike 'if you could open it'."""
+        """Return whether a conjunction begins a condition: not in 'if you could open it'."""
         polite = tokens[at + 1 : at + 2] == ("you",) and tokens[at + 2 : at + 3] in _ABLE
         if polite and tokens[at] == "if":
             return self._leading(tokens[at + 1 :]) is not None
@@ -269,7 +269,7 @@ class _Splitter:
         return bool(tokens) and not self.words.refusal(tokens)
 
     def _searched(self, tokens: tuple[str, ...]) -> tuple[int, tuple[str, ...]]:
-        """Return the length of 'check the drawers for a fork', and the statement; 0 without."""
+        """Return the length of 'check the drawers for a fork' and its statement, or (0, ())."""
         ends = [n for n in range(1, len(tokens)) if tokens[n] in _LINKS or tokens[n] == "if"]
         for end in (*ends, len(tokens)) if tokens[:1] and tokens[0] in _SEARCHING else ():
             found = _SEARCH.fullmatch(_text(tokens[:end]))
@@ -291,7 +291,7 @@ class _Splitter:
         return self.root, body[end:]
 
     def _end(self, body: tuple[str, ...]) -> int:
-        """Return where a statement ends after which further clauses may follow."""
+        """Return the end of a statement, after which only further clauses may follow."""
         ends = [n for n in range(1, len(body)) if body[n] in _LINKS]
         for end in (len(body), *reversed(ends)):
             rest = _trimmed(body[end:])
@@ -339,7 +339,7 @@ class _Splitter:
         return self._trailing(said, body, Conditional("", denied, event, trailing=True), target)
 
     def _suppose(self, target: list[str | _Open]) -> None:
-        """Take the clause before 'if so' as a condition, if it is a statement."""
+        """Treat the clause before 'if so' as a condition, if it is a statement."""
         found = _SUPPOSED.fullmatch(str(target[-1])) if target else None
         if found is not None and self._states(found["said"].split()):
             target.pop()
@@ -374,7 +374,7 @@ class _Splitter:
         return opened
 
     def _else(self) -> list[str | _Open]:
-        """Return the alternative of the nearest condition that has none yet."""
+        """Return the alternative branch of the nearest condition that has no alternative yet."""
         opened = [one for one in self.stack if not one.otherwise]
         nearest = opened[-1] if opened else self.last
         if nearest is None:
@@ -382,7 +382,7 @@ class _Splitter:
         return nearest.otherwise
 
     def _answer(self, body: tuple[str, ...]) -> tuple[int, bool] | None:
-        """Return the length of 'so' in 'if so', and whether it affirms; None for others."""
+        """Return the length of 'so' after 'if', and whether it affirms ('so', 'not'), or None."""
         ends = (n for n in range(len(body), 0, -1) if n == len(body) or body[n] in {",", "then"})
         for end in ends:
             for pattern, yes in ((_YES, True), (_NO, False)):
@@ -395,7 +395,7 @@ class _Splitter:
         return None
 
     def _leading(self, body: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """Split 'the fridge is open, close it' where both sides can be read, else None."""
+        """Split 'the fridge is open, close it' if both parts can be read, else return None."""
         marks = [n for n, token in enumerate(body) if token in {",", "then", ":"}]
         others = [n for n in range(1, len(body)) if n not in marks]
         for at in (*marks, *others):
@@ -420,7 +420,7 @@ class _Splitter:
         )
 
     def _last_clause(self, said: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Split off the clauses that do not depend on a condition behind the last clause."""
+        """Split the last clause from following clauses that do not depend on its condition."""
         for at in range(len(said) - 1, 0, -1):
             clause = said[at:]
             if said[at - 1] in _LINKS and self._begins(clause):
@@ -440,7 +440,7 @@ def _sentences(tokens: Sequence[str]) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def _conjunction(tokens: Sequence[str], at: int) -> tuple[int, bool] | None:
-    """Return the length of a conjunction at a position, and whether it negates, or None."""
+    """Return the length of a conjunction at a position and whether it negates, or None."""
     for words, denied in _WORDS:
         if tuple(tokens[at : at + len(words)]) == words:
             longer = _length(tokens[at:], "filler", "courtesy", "then")
@@ -454,7 +454,7 @@ def _else_length(tokens: Sequence[str]) -> int:
 
 
 def _length(tokens: Sequence[str], *roles: str) -> int:
-    """Return the number of words of the longest phrase with one of the roles at the beginning."""
+    """Return the length in words of the longest initial phrase that has one of the roles."""
     for size in range(min(len(tokens), 7), 0, -1):
         phrase = " ".join(tokens[:size])
         if any(phrase in FUNCTION_WORDS[role] for role in roles):

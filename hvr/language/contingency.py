@@ -41,10 +41,10 @@ _PRONOUN = re.compile(r"^(?:it|they|all of them|both of them)\b")
 
 
 class _Said(Value):
-    """What a request has asked for so far.
+    """The part of a request that has been read so far.
 
     Args:
-        clauses: Clauses to carry out, without open pronouns.
+        clauses: Clauses to carry out, with all pronouns resolved.
         near: Noun phrases of the last condition, most prominent first.
         mentions: Noun phrases of the clauses, most prominent first.
         notes: Decisions about conditions.
@@ -82,7 +82,7 @@ def conditional_goals(
 
 
 class _Conditions:
-    """Reads the parts of a request, and decides its conditions as far as they are known."""
+    """Reads the parts of a request, and decides conditions whose truth is known."""
 
     def __init__(self, reader: Reader, inventory: Inventory, request: str) -> None:
         self.reader = reader
@@ -102,7 +102,7 @@ class _Conditions:
         return spelt.tokens
 
     def _uncontracted(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
-        """Read 'the mug's dirty' as 'the mug is dirty', unlike 'the desk's drawer'."""
+        """Read 'the mug's dirty' as 'the mug is dirty', but not 'the desk's drawer'."""
         words: list[str] = []
         for at, token in enumerate(tokens):
             cursor = Cursor("", tokens, self.reader.lexicon)
@@ -139,7 +139,7 @@ class _Conditions:
     # --- goals ---------------------------------------------------------------------------
 
     def goals(self, parts: Sequence[Part], said: _Said) -> tuple[Goal, ...]:
-        """Return the goals of parts of a request after the clauses that were read before."""
+        """Return the goals of parts of a request, given the clauses that were read before them."""
         for number, part in enumerate(parts):
             if isinstance(part, Conditional):
                 return self._decided(part, tuple(parts[number + 1 :]), said)
@@ -217,7 +217,7 @@ class _Conditions:
         """Return the goal of a branch, which may be known only after the look.
 
         Args:
-            unknown: Whether the condition is about things that the robot has not seen yet.
+            unknown: Whether the condition is about objects that the robot has not seen yet.
         """
         refers = unknown and _REFERS.search(words_of_parts(parts))
         why = "what is there is not known yet" if refers else ""
@@ -270,7 +270,7 @@ class _Conditions:
         yield from antecedents.versions(clause)
 
     def _like(self, clause: str, model: str) -> str:
-        """Return 'bring the potato' with the place of 'bring it to the table', or ''."""
+        """Complete 'bring the potato' with the place of 'bring it to the table', or return ''."""
         rewriter = PhraseReader(self.reader, self.inventory)
         (tokens, own), (words, spans) = rewriter.spans(clause), rewriter.spans(model)
         place = next((s.preposition for s in spans if s.preposition < s.start), 0)
@@ -284,7 +284,7 @@ class _Conditions:
     # --- conditions ----------------------------------------------------------------------
 
     def _statement(self, part: Conditional, said: _Said) -> tuple[Statement, Conditional, _Said]:
-        """Read a condition, whose pronouns refer to the clauses around it."""
+        """Read a condition whose pronouns refer to the surrounding clauses."""
         around = mentions(f"{part.scope}. {words_of_parts(part.then)}", self.reader, self.inventory)
         said_before = (*said.mentions, *said.near)
         before = (*around, *said_before) if part.trailing else (*said_before, *around)
@@ -300,7 +300,7 @@ class _Conditions:
         return statement, part.replace(condition=text), said
 
     def _called(self, part: Conditional, statement: Statement) -> str:
-        """Return a condition in words, with the object that a pronoun means."""
+        """Return a condition in words, with its pronoun replaced by the object that it means."""
         said = re.sub(r"^(.+?) be\b", r"\1 is", part.condition)
         if said.split()[0] in _ASKING:  # 'is the mug dirty?'
             asked, *words = said.split()
@@ -314,7 +314,7 @@ class _Conditions:
     def _in_branch(
         self, part: Conditional, statement: Statement, truth: bool, said: _Said
     ) -> _Said:
-        """Add what a condition mentions, as far as it agrees with the branch for its truth."""
+        """Add the objects that a condition mentions and that agree with the branch for `truth`."""
         named = mentions(f"{part.condition} {part.scope}", self.reader, self.inventory)
         found: list[Antecedent] = []
         for mention in named or (Antecedent(statement.mentioned),):
@@ -332,7 +332,7 @@ class _Conditions:
         return said.replace(near=(*whole, *found, *other), model=model)
 
     def _is_open(self, part: Conditional, statement: Statement) -> bool:
-        """Return whether only a look can tell which thing makes a condition true."""
+        """Return whether only a look can tell which object makes a condition true."""
         if _SOMETHING.search(part.condition):
             return True
         named = [m.names for m in mentions(part.condition, self.reader, self.inventory)]
@@ -343,7 +343,7 @@ class _Conditions:
         )
 
     def _found(self, statement: Statement) -> Iterator[str]:
-        """Yield the objects that 'something' means, as far as they are known."""
+        """Yield the known objects that 'something' means."""
         for part in statement.parts:
             for name in part.things:
                 inside = part.predicate and any(a.kind == "with" for a in part.predicate.adjuncts)
@@ -359,10 +359,10 @@ class _Conditions:
         return True
 
     def _shared_out(self, part: Conditional, statement: Statement) -> tuple[Part, ...] | None:
-        """Apply a condition behind a clause to each object: 'wash every mug if it is dirty'.
+        """Apply a condition that follows a clause to each object: 'wash every mug if it is dirty'.
 
         The result is None if the clause is not about each of several objects, or if hvr does not
-        know of some whether the condition holds for them.
+        know whether the condition holds for some of them.
         """
         clause = words_of_parts(part.then)
         if not (part.trailing and _PRONOUN.match(part.condition)):

@@ -477,7 +477,7 @@ class Goal(Value):
         reader: "grammar", or `learnt` with the digest of its head.
         contingency: The condition that decides between two goals; `stages` then allow either.
         deferred: Why the goal is known only after a look, such as 'take out what is in it'; empty
-            for all other goals.
+            if the goal is known now.
     """
 
     stages: tuple[Stage, ...]

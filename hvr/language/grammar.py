@@ -116,7 +116,7 @@ def _particle(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _announced(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Drop the words before a colon if they ask for nothing: 'two things: wash the mug …'."""
+    """Drop the words before a colon if they ask for nothing: 'two jobs: wash the mug …'."""
     while ":" in tokens:
         at = tokens.index(":")
         start = max((n + 1 for n in range(at) if tokens[n] in STOPS), default=0)

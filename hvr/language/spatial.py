@@ -236,7 +236,7 @@ def _in_line(
     """Return the furniture directly below or above another piece: the cabinets under the sink.
 
     Args:
-        apart: Minimum vertical distance of their middles in metres.
+        apart: Minimum vertical distance between the two centres, in metres.
     """
     known = [c for c in candidates if c in inventory.extents]
     others = [
@@ -329,7 +329,7 @@ def nearest(
 
 
 def is_near(inventory: Inventory, name: str, other: str, word: str) -> bool:
-    """Return whether an object is on the side of another that a preposition says, and near it."""
+    """Return whether an object is near another, and on the side of it that a preposition gives."""
     if name in _holders(inventory, other) or other in _holders(inventory, name):
         slot = roles_of(inventory.ontology).plays(inventory.classes[other], SLOT)
         return slot or is_level(word)

@@ -43,7 +43,7 @@ _SINCE = frozenset({"yet", "already", "now", "anymore", "again", "then", "today"
 
 
 def is_question(text: str) -> bool:
-    """Return whether a text asks a question instead of making a request ('do the dishes')."""
+    """Return whether a turn asks a question rather than making a request ('do the dishes')."""
     tokens = _asked(text)
     if not tokens or tokens[0] not in _ASKS or "?" in text.rstrip("? "):
         return False

@@ -98,7 +98,7 @@ _PAUSED = re.compile(r"\s*[:\u2013\u2014]\s+|\s-+\s|\.{2,}|\u2026|[()\"\u201c\u2
 def wishes(
     request: str, lexicon: Lexicon, reads: Callable[[str], bool] | None = None
 ) -> tuple[tuple[Wish, ...], bool]:
-    """Return the requests in a text, certain ones first, and whether the text denies a request.
+    """Return the requests in a turn, certain ones first, and whether the turn denies a request.
 
     A very long text gives no request, and neither does one without words to leave out.
 

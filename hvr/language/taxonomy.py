@@ -281,7 +281,7 @@ class Methods:
 class Taxonomy:
     """The ontology as the grammar sees it.
 
-    With `any_place`, portable objects may be put in or on every receptacle for several objects.
+    If `any_place`, portable objects may be put in or on every receptacle for several objects.
     """
 
     def __init__(self, ontology: Ontology, *, any_place: bool = False) -> None:
@@ -428,7 +428,7 @@ class Taxonomy:
         return tuple(sorted(c for c in self._types if self.plays(c, role)))
 
     def rims(self, classes: Collection[str]) -> tuple[str, ...]:
-        """Return the classes that are named as parts of others, such as 'edge of the bathtub'."""
+        """Return the classes that are named as parts of the given ones: 'edge of the bathtub'."""
         ends = tuple(f" of the {self.label(c)}" for c in classes)
         return tuple(sorted(c for c in self._types if self.label(c).endswith(ends)))
 

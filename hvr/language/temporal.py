@@ -530,7 +530,7 @@ class _Constraints:
 
 
 def _returns(part: TimedPart) -> bool:
-    """Return whether a state must come back: 'whenever a drawer is open, it must be closed'."""
+    """Return whether a state must be restored: 'whenever a drawer is open, it must be closed'."""
     tokens = part.clause.split()
     return part.kind == EVERY and tokens[0] in _PRONOUNS and _is_state(tokens)
 

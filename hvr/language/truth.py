@@ -32,7 +32,7 @@ class SceneView(Value):
 
 
 class SceneStatement(Value):
-    """A statement about objects: how many of those that are meant have a property.
+    """A statement that a certain number of the objects meant have a property.
 
     Args:
         things: The objects that the statement can be about.
@@ -42,7 +42,7 @@ class SceneStatement(Value):
         denied: Whether the statement is negated as a whole: 'no mug is clean'.
         positive: Whether the predicate is affirmed; False in 'the mug is not clean'.
         least, most: Limits for the number of objects unless `every`: 'two mugs are clean'.
-        open: Whether the statement is about anything, also objects that nobody has seen yet.
+        open: Whether the statement is about all objects, even those that have not been seen yet.
     """
 
     things: tuple[str, ...]
@@ -65,7 +65,7 @@ class SceneStatement(Value):
 
 
 class CompoundStatement(Value):
-    """Several statements, of which all must hold or, with `either`, at least one."""
+    """Several statements, all of which must hold or, if `either`, at least one."""
 
     statements: tuple[Statement, ...]
     either: bool = False
@@ -149,7 +149,7 @@ class StatementJudge:
         return frozenset(name for thing in places for name in self.things(thing))
 
     def _hides(self, name: str, statement: SceneStatement) -> bool:
-        """Return whether a look can decide the statement for an object."""
+        """Return whether looking could decide the statement for an object."""
         unknown = (self._is_meant(name, statement.where), self.holds_for(name, statement))
         return None in unknown
 
@@ -252,7 +252,7 @@ class StatementJudge:
         raise LanguageError(f"hvr cannot tell whether something is {adjunct.word!r}: name a place")
 
     def _holders(self, name: str) -> list[str]:
-        """Return the places of an object; things on the bed are not on the floor."""
+        """Return the places that hold an object; an object on the bed is not on the floor."""
         above, classes = self.above(name), self.inventory.classes
         fixed = next(
             (

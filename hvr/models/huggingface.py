@@ -235,7 +235,7 @@ MAX_FINITE_ANSWERS = 5_000
 
 
 def finite_answers(schema: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """Return all JSON texts that a schema allows.
+    """Return all JSON strings that a schema allows.
 
     The result is empty unless the schema is an enumeration, or a closed object that combines
     enumerations in at most `MAX_FINITE_ANSWERS` ways.

@@ -210,7 +210,7 @@ class SourceText:
         default: str = "<text>",
         lenient: bool = False,
     ) -> SourceText:
-        """Wrap a text, or read a file and `decode` it.
+        """Wrap PDDL text, or read a file and `decode` it.
 
         Messages call the text `file` or, if that is None, by its path or, if it has none,
         `default`.
@@ -317,7 +317,7 @@ class Word:
 
 
 def tokens(source: SourceText) -> Iterator[tuple[str, int]]:
-    """Yield the tokens of a text in lower case with their offsets, skipping comments.
+    """Yield the lower-case tokens of PDDL text with their offsets, skipping comments.
 
     A token is "(", ")", a word, or a whole list without comments nested at most four deep.
     """

@@ -139,7 +139,7 @@ def settled(run: RunComponents, contingency: Contingency, goal: Goal) -> Goal:
 
     Raises:
         ImpossibleGoalError: The goal cannot be achieved in this scene.
-        LanguageError: What was found does not say what the request means.
+        LanguageError: The meaning of the request is still unclear after the observation.
     """
     if not goal.deferred:
         return goal

@@ -133,7 +133,7 @@ class RunRequest:
         task: The task chosen by ID or file; None if the request was given as text.
         scene: Name of the scene, or path of a recorded scene.
         environment: Name of the environment that executes the plan.
-        faults: Faults to inject; None for none.
+        faults: Faults to inject, if any.
     """
 
     text: str

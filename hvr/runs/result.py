@@ -72,7 +72,7 @@ class Run(JsonObject):
 
     @property
     def goal_texts(self) -> list[str] | None:
-        """The PDDL texts of the goal's stages; None if there is no goal."""
+        """The goal's stages in PDDL; None if there is no goal."""
         return [stage.text for stage in self.goal.stages] if self.goal else None
 
     @property

@@ -28,7 +28,7 @@ class Outcome(StrEnum):
 
 
 class OnFailure(StrEnum):
-    """The reaction to a failing step: stop, skip the step, or execute it anyway."""
+    """The reaction to a failing step: stop, skip the step, or execute it regardless."""
 
     STOP = "stop"
     SKIP = "skip"

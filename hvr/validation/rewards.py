@@ -167,7 +167,7 @@ class PlanRewards:
         """Return the scores of completions, in order.
 
         Args:
-            completions: The texts of a model; the last plan in each text counts.
+            completions: The texts that a model wrote; the last plan in each text counts.
             domain, problem: PDDL texts, one for all completions or one per completion.
             best: The number of steps of the best known plan, one for all or one per completion.
 

@@ -120,7 +120,8 @@ class Validator(Stepper):
         A plan is judged over time if `sequence_order` says that time matters. Any other plan is a
         sequence, whose numbering continues from `step_number`. The validator stays unchanged. The
         outcome is unknown if a limit is exceeded. After a failure, `on_failure` decides whether to
-        stop or to continue (up to MOST_FAILURES) with the failing step skipped or executed anyway.
+        stop or to continue (up to MOST_FAILURES) with the failing step skipped or executed
+        regardless.
         """
         plan = tuple(plan)
         try:

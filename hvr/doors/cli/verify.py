@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
 
 def is_json(plan: Path) -> bool:
-    """Return whether a file is JSON, judging by its suffix or first character.
-
-    Such files contain tool plans or agent logs.
-    """
+    """Return whether a file is JSON (tool plans or agent logs), judging by its suffix or start."""
     if not plan.is_file():
         return False
     if plan.suffix in (".json", ".jsonl", ".ndjson"):

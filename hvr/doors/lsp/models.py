@@ -32,7 +32,7 @@ class NamePlace(NamedTuple):
 
 
 class Models:
-    """The files of a workspace; texts open in the editor replace the files on disk."""
+    """The files of a workspace; files open in the editor have the editor's text."""
 
     def __init__(self, roots: Sequence[str] = ()) -> None:
         self.roots = list(roots)

@@ -57,7 +57,7 @@ _UNUSED = frozenset("HVR301 HVR304 HVR305 HVR306 HVR307 HVR308 HVR316".split())
 
 
 class PddlServer(LanguageServer):
-    """The language server of one editor, with the texts that are open in it."""
+    """The language server of one editor, with the text of each file that is open in it."""
 
     def __init__(self) -> None:
         super().__init__("hvr", version("hvr"))

@@ -121,7 +121,7 @@ Item = Leaf | List
 
 
 class Tree:
-    """A text as lines and nested lists.
+    """PDDL text as lines and as nested lists.
 
     Attributes:
         lines: The lines, without line endings.

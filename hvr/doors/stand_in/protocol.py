@@ -110,7 +110,7 @@ def read_action(pipe: BinaryIO) -> dict[str, Any] | None:
 
 
 def action_from(text: bytes) -> dict[str, Any]:
-    """Return an action from its JSON; raise a ProtocolError for any other text."""
+    """Return an action from its JSON; raise a ProtocolError for anything else."""
     try:
         action = parse_json(text, strict=False)
     except ValueError as error:

@@ -85,7 +85,7 @@ def _cut(text: str) -> str:
 def plan_document(
     domain: Path, problem: Path, plan: Path | str, *, side: str = "steps"
 ) -> Document:
-    """Return the document of a plan: its texts, and each change of the state.
+    """Return the document of a plan: its PDDL text, and each change of the state.
 
     Args:
         plan: The plan's file, or its text.

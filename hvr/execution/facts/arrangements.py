@@ -27,7 +27,7 @@ _ITEMS = re.compile(r", and |, | and ")
 
 
 class OrderReader(Protocol):
-    """The parser of a world's orders; None stands for texts that it does not understand."""
+    """The parser of a world's orders; None means that the parser does not understand a text."""
 
     def object_of(self, text: str) -> str | None: ...
 
@@ -41,7 +41,8 @@ class OrderReader(Protocol):
 def exchange(reader: OrderReader, text: str) -> list[Formula] | None:
     """Parse 'swap red and green': each takes the other one's place.
 
-    The result is None for other texts, and for things without places or at each other's place.
+    The result is None for any other text, and for objects that have no place or are at each other's
+    place.
     """
     match = _SWAP.fullmatch(text)
     what = (match["what"] or match["who"]) if match is not None else ""

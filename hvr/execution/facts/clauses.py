@@ -82,7 +82,7 @@ class FactClauses(FactProperties):
         return None if clause is None else [clause]
 
     def _clause(self, text: str) -> Formula | None:
-        """Parse a clause with its verb; return None for other texts."""
+        """Parse a clause with its verb; return None if the text is not one."""
         words = text.split()
         done = read_occurrence(text, self.domain)
         if done is not None and all({*a.args} <= {*self.objects} for a in atoms_of(done)):

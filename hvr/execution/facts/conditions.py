@@ -68,7 +68,7 @@ class FactConditions(FactWords):
         return "it is not a fact of this world"
 
     def formula(self, text: str) -> Formula | None:
-        """Return the formula of a statement, or None for other texts."""
+        """Return the formula of a statement, or None if the text is not one."""
         for said, plain in _SPELT:
             text = re.sub(said, plain, text)
         if (found := self._plain(text)) is not None:
@@ -97,10 +97,10 @@ class FactConditions(FactWords):
     # --- requests ------------------------------------------------------------------------
 
     def decided(self, parts: Sequence[Part], about: str = "") -> Iterator[tuple[str, str]]:
-        """Yield the clauses to carry out, and notes on decisions: either is empty.
+        """Yield (clause to carry out, note on a decision) pairs, in each of which one is empty.
 
         Args:
-            about: The words before, to which pronouns refer.
+            about: The preceding words, to which pronouns refer.
         """
         for part in parts:
             if isinstance(part, str):
@@ -126,7 +126,7 @@ class FactConditions(FactWords):
             yield from self.decided(chosen, f"{condition}. {words_of_parts(part.then)}. {about}")
 
     def _about(self, text: str, about: str) -> str:
-        """Replace the pronouns of a text by what the words before it name."""
+        """Replace the pronouns in a text by the objects that the preceding words name."""
         names = self._names(re.sub(r"[.?]", " ", about))
         place = _PLACE.search(about)
         nouns = [noun for nouns in self._types.values() for noun in nouns]
@@ -148,7 +148,7 @@ class FactConditions(FactWords):
         return self.formula(text) is not None or orders.reads(text)
 
     def _shared_out(self, part: Conditional) -> str | None:
-        """Apply a condition to each thing: 'move every ball there unless it is there'."""
+        """Apply a condition to each object: 'move every ball there unless it is there'."""
         order = words_of_parts(part.then)
         every = _EVERY.search(order)
         if every is None or not (part.trailing and _PRONOUN.match(part.condition)):
@@ -171,9 +171,9 @@ class FactConditions(FactWords):
 def decided(
     text: str, domain: Domain, problem: Problem, words: WorldLexicon
 ) -> tuple[str, tuple[str, ...]] | None:
-    """Return the request that remains now that its conditions are decided, and notes.
+    """Return the rest of a request after its conditions are decided, and notes on the decisions.
 
-    The result is None for a request without conditions.
+    The result is None if the request has no conditions.
 
     Raises:
         LanguageError: A condition was not understood.

@@ -333,7 +333,7 @@ _MAY_NOT = re.compile(
 
 
 def without_fixed(text: str, reader: FactOrders) -> tuple[str, list[Expression]]:
-    """Split a request into its rest and constraints, such as "leave X where it is" and "only X"."""
+    """Split a request into its rest and its constraints, such as "leave X where it is"."""
     found: list[Expression] = []
 
     def out(match: re.Match[str]) -> str:

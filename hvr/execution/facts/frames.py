@@ -37,11 +37,11 @@ STARTS = frozenset(
 
 
 class FactFrame(Value):
-    """A subject and a tail that state or deny a predicate.
+    """A subject and the words after it, which together state or deny a predicate.
 
     Args:
         subject: The parameter that the subject fills, or a fixed subject such as "the robot".
-        tail: The words after the subject, without "is", and the numbers of parameters.
+        tail: The words after the subject, without "is"; a number stands for a parameter.
     """
 
     predicate: str
@@ -51,7 +51,7 @@ class FactFrame(Value):
 
     @property
     def mark(self) -> str:
-        """The last word before the only argument of a relation; empty for other frames."""
+        """The last word before the only argument of a relation; empty for any other frame."""
         slots = [part for part in self.tail if isinstance(part, int)]
         if len(slots) != 1 or self.tail[-1] != slots[0] or not self.positive:
             return ""
@@ -59,7 +59,7 @@ class FactFrame(Value):
 
 
 def frames_of(domain: Domain, words: WorldLexicon) -> Iterator[FactFrame]:
-    """Yield the frames of a world's wording, and of the names of unary predicates."""
+    """Yield the frames that a world's wording gives, and those from names of unary predicates."""
     for name, wording in words.wording.predicates.items():
         for positive, template in ((True, wording.true), (False, wording.false)):
             kinds = [p.types[0] for p in domain.predicates[name].parameters]
@@ -111,7 +111,7 @@ def verb_phrase(text: str) -> tuple[bool, str]:
 
 
 def fills(tail: Sequence[str | int], words: Sequence[str]) -> Iterator[dict[int, str]]:
-    """Yield the ways to match words with a tail: the text of each of its parameters."""
+    """Yield each way to match words with a tail, as the text for each of its parameters."""
     if not tail:
         if not words:
             yield {}

@@ -153,7 +153,7 @@ class Imperative(Value):
         """Yield the possible assignments of the arguments to parameters.
 
         Args:
-            pairs: The arguments, each after its preposition.
+            pairs: Pairs (preposition, argument).
             fits: Returns whether a phrase can be an argument for a parameter.
         """
         if not pairs:
@@ -199,7 +199,7 @@ def _goes_with(mark: str, before: str, left: bool) -> bool:
 
     Args:
         mark: The preposition in the order.
-        before: The preposition in the action's wording, or "," if any may stand there.
+        before: The preposition in the action's wording, or "," if any preposition is possible.
         left: Whether the parameter is a place that the action's object leaves.
     """
     if mark in ("", ","):
@@ -477,7 +477,7 @@ def plain_verb(text: str, verbs: Collection[str]) -> str:
 
 
 def participles(verb: str) -> tuple[str, ...]:
-    """Return forms of a verb that can describe a thing: 'parked', 'parking'."""
+    """Return the forms of a verb that can describe an object: 'parked', 'parking'."""
     stem = verb.removesuffix("e")
     double = verb + verb[-1] if re.fullmatch(r"[a-z]*[^aeiou][aeiou][bdgkmnprt]", verb) else verb
     past = f"{verb[:-1]}ied" if re.search(r"[^aeiou]y$", verb) else f"{stem}ed"

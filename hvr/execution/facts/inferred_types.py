@@ -15,7 +15,7 @@ _OBJECT = ("object",)
 def with_inferred_types(
     domain: Domain, problem: Problem, words: WorldLexicon
 ) -> tuple[Domain, Problem, WorldLexicon]:
-    """Return an untyped domain with types for its unary facts that no action changes.
+    """Return an untyped domain with types that stand for its unary facts that no action changes.
 
     Formulas with variables of these types are invalid in the original domain. Typed domains are
     returned unchanged.
@@ -71,7 +71,7 @@ def _typed_action(action: ActionSchema, members: Mapping[str, set[str]]) -> Acti
 
 
 def _types_of(actions: Mapping[str, ActionSchema], predicate: str, place: int) -> tuple[str, ...]:
-    """Return the types of what actions make a predicate true or false of."""
+    """Return the types of the arguments for which actions read or change a predicate."""
     found = {kind for kinds in _uses(actions, predicate, place) for kind in kinds}
     return _OBJECT if not found or "object" in found else tuple(sorted(found))
 

@@ -18,7 +18,7 @@ _DONE = re.compile(r"done-(?P<action>.+?)(?P<slots>(?:-\d+)+)")
 
 
 def occurrence(action: str, args: Mapping[int, str]) -> Atom:
-    """Return the fact that an action has occurred with some arguments, by their positions."""
+    """Return the fact that an action has occurred, given some of its arguments by position."""
     slots = sorted(args)
     return Atom(f"done-{action}-{'-'.join(map(str, slots))}", tuple(args[n] for n in slots))
 
@@ -50,7 +50,7 @@ def with_occurrences(domain: Domain, formulas: Iterable[Expression]) -> Domain:
 
 
 def occurrence_clause(literal: Atom | Not, words: WorldLexicon) -> str:
-    """Return 'unload parcel1, truck1, any is done' for an occurrence; empty for other facts.
+    """Return 'unload parcel1, truck1, any is done' for an occurrence; empty for any other fact.
 
     "any" stands for the parameters that the request does not name.
     """
@@ -65,7 +65,7 @@ def occurrence_clause(literal: Atom | Not, words: WorldLexicon) -> str:
 
 
 def read_occurrence(text: str, domain: Domain) -> Atom | Not | None:
-    """Parse the clause of an occurrence; return None for other texts."""
+    """Parse the clause of an occurrence; return None if the text is not one."""
     if text.endswith(" is not done"):
         done = read_occurrence(f"{text.removesuffix(' is not done')} is done", domain)
         return None if done is None else Not(done)

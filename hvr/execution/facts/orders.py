@@ -285,7 +285,7 @@ class FactOrders(FactClauses):
         return None
 
     def _except(self, text: str) -> list[Formula] | None:
-        """Parse 'put every block on the table except red' as '… every block except red on …'."""
+        """Parse 'put every block on the table except red', in which red is not a block to put."""
         match = EXCEPTION.fullmatch(text)
         words = match["head"].split() if match is not None else []
         for at in range(1, len(words)):
@@ -336,7 +336,7 @@ class FactOrders(FactClauses):
         return None
 
     def occurrences(self, who: str, deed: str) -> list[Atom]:
-        """Return the occurrences of actions by someone with things: any action for "touch"."""
+        """Return the facts that someone has acted on objects; "touch" means any action."""
         verb, _, thing = deed.partition(" ")
         agents, objects = self.objects_of(who), self.objects_of(thing)
         found = []
@@ -353,7 +353,7 @@ class FactOrders(FactClauses):
         return found
 
     def _agreed(self, order: str, who: str) -> list[Formula] | None:
-        """Parse an order and who or what carries it out."""
+        """Parse an order together with the person or object that carries it out."""
         found = self._by_action(order, Repetition(), who)
         means = self._thing(who) or self._thing(f"a {who}")
         if found is None and means is not None:
@@ -502,7 +502,7 @@ class FactOrders(FactClauses):
         *,
         denies: bool,
     ) -> Formula | None:
-        """Return an effect for arguments `names` in `slots`, and the occurrence with `occurs`."""
+        """Return an effect on `names` in `slots`, and the occurrence of the action on `occurs`."""
         effect, positive = asked
         found = dict(zip(slots, names, strict=True))
         args = effect.args if isinstance(effect, Atom) else effect.fluent.args
@@ -520,10 +520,10 @@ class FactOrders(FactClauses):
         return all_of([made, occurrence(order.action.name, {n: found[n] for n in occurs})])
 
     def _leaves(self, order: Imperative, known: Mapping[int, str], name: str) -> bool:
-        """Check that the thing is now at the place that an order says it leaves.
+        """Check that an object is now at the place that the order says it leaves.
 
         Raises:
-            LanguageError: It is elsewhere.
+            LanguageError: The object is elsewhere.
         """
         names = [p.name for p in order.action.parameters]
         main = next(iter(known), None)
@@ -577,7 +577,7 @@ class FactOrders(FactClauses):
     # --- verbs with a property -----------------------------------------------------------
 
     def _as_property(self, text: str) -> list[Formula] | None:
-        """Parse 'bring X to Y', 'make X clear', 'clear X', also with the means: 'with truck1'."""
+        """Parse 'bring X to Y', 'make X clear', 'clear X', optionally with means: 'with truck1'."""
         means = [
             (text[: match.start()] + text[match.end() :], match["means"])
             for match in _MEANS.finditer(text)
@@ -606,7 +606,7 @@ class FactOrders(FactClauses):
         return None
 
     def _brought(self, verb: str, rest: str) -> Property | None:
-        """Return the property that a verb and the words after its object ask for."""
+        """Return the property that a verb requests together with the words after its object."""
         if verb in _GENERIC:
             if not rest:
                 return None
@@ -640,7 +640,7 @@ class FactOrders(FactClauses):
         return said
 
     def _by_means(self, said: Property, means: Thing) -> Property:
-        """Return a property that must be brought about by an action with the means."""
+        """Return a property that must be brought about by an action that uses the means."""
 
         def made(name: str, types: tuple[str, ...]) -> Formula | None:
             formula = said(name, types)

@@ -48,7 +48,7 @@ class NamedTwiceError(LanguageError):
 
 
 class FactProperties:
-    """Reads properties, and applies them to the things of a PDDL world."""
+    """Reads properties, and applies them to the objects of a PDDL world."""
 
     def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
         self._kinds = sorted(("object", *domain.types), key=lambda kind: kind == "object")
@@ -76,7 +76,7 @@ class FactProperties:
         return (predicate, predicate) in self._exclusive
 
     def objects_of(self, text: str) -> tuple[str, ...]:
-        """Return the objects that a phrase refers to; none if it is not a definite phrase."""
+        """Return the objects to which a definite phrase refers; none for any other phrase."""
         thing = self._thing(text)
         vague = thing is None or thing.parts or thing.loose or thing.said
         if thing is None or vague or thing.quantifier not in ("", ALL):
@@ -87,7 +87,7 @@ class FactProperties:
         """Apply a property to a subject; return None if it cannot apply.
 
         Args:
-            deed: Whether it is to be brought about, so that "a block" is one that lacks it.
+            deed: Whether the property is to be brought about, in which case "a block" lacks it now.
         """
         fixed = subject.removeprefix("the ")
         if fixed in self._subjects:
@@ -106,7 +106,7 @@ class FactProperties:
     # --- quantifiers ---------------------------------------------------------------------
 
     def about(self, thing: Thing, said: Property, *, deed: bool = False) -> Formula | None:
-        """Return a property of all, some or none of the members of a thing, or None."""
+        """Return the formula that all, some or no members of a phrase have a property, or None."""
         if thing.parts:
             parts = [self.about(part, said, deed=deed) for part in thing.parts]
             known = [part for part in parts if part is not None]
@@ -159,7 +159,7 @@ class FactProperties:
     def _by_kinds(
         self, quantifier: str, ones: dict[str, Formula], twice: Sequence[str], said: Property
     ) -> Iterator[Formula]:
-        """Yield a property of all or none of some objects, in one formula for each whole type."""
+        """Yield formulas that all or none of some objects have a property, one per whole type."""
         for kind in self._kinds:
             members = self._members(kind)
             if members and {*members} <= {*ones, *(twice if quantifier == NONE else ())}:
@@ -221,7 +221,7 @@ class FactProperties:
         return thing if thing is None or parameter is None else self._fitting(thing, parameter)
 
     def _fitting(self, thing: Thing, parameter: TypedName) -> Thing | None:
-        """Return a thing as an argument of the parameter's type, or None."""
+        """Return a noun phrase as an argument of the parameter's type, or None."""
         if thing.parts:
             parts = [self._fitting(part, parameter) for part in thing.parts]
             return thing if None not in parts else None
@@ -235,7 +235,7 @@ class FactProperties:
     # --- properties ----------------------------------------------------------------------
 
     def property(self, text: str) -> Property | None:
-        """Parse what can be said of a subject, such as "is at the depot" or "not lit"."""
+        """Parse a predicate to be said of a subject, such as "is at the depot" or "not lit"."""
         if _OTHERS & {*text.split()}:  # depends on what was mentioned
             return self._property(text)
         if text not in self._properties:
@@ -320,7 +320,7 @@ class FactProperties:
         name: str = "",
         types: tuple[str, ...] = (),
     ) -> Formula | None:
-        """Return the fact that a frame states about a subject, with its types, and about things."""
+        """Return the fact that a frame states about a subject of some types and other objects."""
         parameters = self.domain.predicates[frame.predicate].parameters
         if things is None or (
             types and isinstance(frame.subject, str) and types[0] != f"={frame.subject}"
@@ -352,7 +352,7 @@ class FactProperties:
         return not types[0].startswith("=") and self.domain.has_type(types, parameter.types)
 
     def _related(self, mark: str, place: Thing) -> Property:
-        """Return the property of being at a place, for the relation that fits best.
+        """Return the property of being at a place, using the relation that fits best.
 
         Relations with the same preposition are preferred, then relations with one place per object,
         then those that actions change.
@@ -392,7 +392,7 @@ class FactProperties:
         return {atom.predicate for action in actions for atom, _ in literals_of(action.effect)}
 
     def _linked(self, thing: Thing) -> Property:
-        """Return the property of being related to a thing in either order: 'of the fiat'."""
+        """Return the property of being related to an object in either direction: 'of the fiat'."""
 
         def said(name: str, types: tuple[str, ...]) -> Formula | None:
             found = []
@@ -412,7 +412,7 @@ class FactProperties:
         return said
 
     def _elsewhere(self, others: tuple[str, ...], place: Thing) -> Property:
-        """Return the property of being elsewhere, which may be a place that is not an object."""
+        """Return the property of being somewhere else, even at a place that is not an object."""
 
         def said(name: str, types: tuple[str, ...]) -> Formula | None:
             unary = (self.domain.predicates[n].parameters for n in self._places)
@@ -439,7 +439,7 @@ class FactProperties:
         return said
 
     def _beneath(self, _: str, thing: Thing) -> Property:
-        """Return the property of having a thing on top."""
+        """Return the property of having an object on top."""
 
         def said(name: str, _: tuple[str, ...]) -> Formula | None:
             for frame in self._relations if name in self.objects else ():
@@ -502,7 +502,7 @@ def _denied(said: Property) -> Property:
 
 
 def first_of(ways: Sequence[Property]) -> Property | None:
-    """Return a property that means the first of several that can be said of a subject."""
+    """Return a property that means, for each subject, the first applicable one of `ways`."""
 
     def said(name: str, types: tuple[str, ...]) -> Formula | None:
         found = (way(name, types) for way in ways)
@@ -521,7 +521,7 @@ def _pair(one: Property, other: Property, *, either: bool) -> Property:
 
 
 def _counted(ones: Sequence[Formula], least: int, most: int | None) -> Iterator[Formula]:
-    """Yield the conditions that at least and at most some numbers of formulas hold.
+    """Yield the conditions that at least `least` and at most `most` of some formulas hold.
 
     Raises:
         LanguageError: There are too many combinations.

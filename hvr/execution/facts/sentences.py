@@ -181,7 +181,7 @@ def _inside(
 
     Raises:
         AmbiguousError: It is uncertain whether the request asks for the wish.
-        LanguageError: There is no wish that can be read: `refusal`.
+        LanguageError: No wish inside the request can be read; this is `refusal`.
     """
     orders = FactOrders(domain, problem, words)
 

@@ -35,13 +35,13 @@ class Thing(Value):
         members: Objects that the quantifier ranges over.
         quantifier: ALL, SOME or NONE; empty for one definite object.
         kind: Type that consists of the members, if the phrase names it without a restriction.
-        least, most: Bounds on the number of objects; `most` is None without a bound.
-        loose: Whether only the members count that the clause can be about, as for "everything".
-        other: Whether one of the members is meant at which the subject is not, as in "the other".
-        fresh: Whether an order means objects for which it is not fulfilled yet, as for "a block".
-        said: The phrase, if it does not say which of the members it means.
+        least, most: Bounds on the number of objects; `most` is None if there is no bound.
+        loose: Whether only members that the clause can be about count, as for "everything".
+        other: Whether the phrase means a member at which the subject is not, as in "the other".
+        fresh: Whether an order means only objects that do not fulfil it yet, as for "a block".
+        said: The phrase, if it leaves open which of the members it means.
         persons: The members that "everybody" means, if the clause can be about them.
-        parts: Things of a list that cannot be joined in one set, as in "a ball and a box".
+        parts: Items of a list that cannot be joined in one set, as in "a ball and a box".
     """
 
     members: tuple[str, ...]
@@ -116,9 +116,9 @@ class ThingReader:
 
     Args:
         holds: Returns whether a formula is true in the initial state.
-        property_of: Parses what can restrict a noun, such as "at the depot"; `negated` PPs such as
-            "from the depot" are not among them.
-        linked: Returns the property of belonging to a thing, as in "the wheel of the fiat".
+        property_of: Parses a phrase that can restrict a noun, such as "at the depot", but not a
+            prepositional phrase such as "from the depot".
+        linked: Returns the property of belonging to an object, as in "the wheel of the fiat".
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class ThingReader:
         return self._known[text]
 
     def plain(self, text: str) -> str | None:
-        """Return the object that a phrase names without a description: 'mona lisa' for monalisa."""
+        """Return the object that an undescribed phrase names: 'mona lisa' for monalisa."""
         found = self.phrases.get(text)
         return found or self._squeezed.get(_squeezed(text.removeprefix("the ")))
 
@@ -261,7 +261,7 @@ class ThingReader:
         return None if not found else Thing(found, quantifier, loose=True, persons=persons)
 
     def _persons(self) -> tuple[str, ...]:
-        """Return the objects of a type of persons, or else those that act first in actions."""
+        """Return the objects whose type means persons or, failing that, the agents of actions."""
         kinds = [k for k, nouns in self.words.types.items() if _PERSONS & {*nouns}]
         firsts = [a.parameters[0].types for a in self.domain.actions.values() if a.parameters]
         kinds = kinds or [kind for types in firsts for kind in types]
@@ -385,7 +385,7 @@ class ThingReader:
                             yield kind, words[:start], many, " ".join(words[start + size :])
 
     def _chosen(self, members: tuple[str, ...], tail: str, whole: str) -> tuple[str, ...] | None:
-        """Return the members that a restriction and an exception leave; None if not understood."""
+        """Return the members that a restriction and an exception leave, or None if unclear."""
         left: tuple[str, ...] = ()
         if (out := _EXCEPT.fullmatch(tail)) is not None:
             thing = self.read(out["out"])

@@ -167,7 +167,7 @@ to `pan-2`.
 
 
 class Embedder(Protocol):
-    """Measures the similarity of a text to other texts."""
+    """Measures the similarity of a string to other strings."""
 
     @property
     def name(self) -> str:
@@ -202,7 +202,7 @@ def make_embedder(name: str, options: ModelOptions | None = None) -> Embedder:
 
 
 def nearest(embedder: Embedder, query: str, candidates: Sequence[str]) -> tuple[int, float]:
-    """Return the index of the candidate most similar to a text, and its cosine similarity.
+    """Return the index of the candidate most similar to the query, and its cosine similarity.
 
     A candidate that differs only in case and punctuation matches with a similarity of 1. Among
     equally similar candidates the alphabetically first wins, so that their order does not matter.

@@ -279,7 +279,7 @@ def _writes(operator: Operator) -> int:
 
 
 def with_step_limit(domain: Domain, problem: Problem, most: int) -> tuple[Domain, Problem]:
-    """Extend a domain and a problem: a plan may have at most a number of actions."""
+    """Extend a domain and a problem so that a plan has at most `most` actions."""
     marks = [Atom(f"taken-{number}") for number in range(most + 1)]
     counts = tuple(When(now, And((Not(now), after))) for now, after in pairwise(marks))
     actions = {

@@ -286,7 +286,7 @@ class Running:
         return self.code in NO_PLAN
 
     def new_plans(self) -> Iterator[str]:
-        """Yield the texts of the plans completed since the last call."""
+        """Yield the text of each plan completed since the last call."""
         while True:
             path = self.folder / f"plan.{self._seen + 1}"
             # A single search does not number its only plan.

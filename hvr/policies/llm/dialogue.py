@@ -111,7 +111,7 @@ class Dialogue:
     def ask_all(
         self, prompt: str, form: AnswerForm, values: Sequence[Mapping[str, str]]
     ) -> list[str]:
-        """Ask for several structured answers at once, and return their texts.
+        """Ask for several structured answers at once, and return the text of each.
 
         The text is empty if an answer does not follow the schema.
 
@@ -198,7 +198,7 @@ def _printable(text: str) -> str:
 class PromptWords:
     """Texts for the placeholders in the prompts for one request.
 
-    Without the setting `knowledge`, they contain only what the paper's prompts contain.
+    If the setting `knowledge` is off, they contain only what the paper's prompts contain.
     """
 
     settings: PolicySettings

@@ -169,9 +169,9 @@ class PredictedWorld(ABC):
     def with_named(
         self, texts: Iterable[str], known: Sequence[str], embedder: Embedder, *, expansion: bool
     ) -> tuple[str, ...]:
-        """Return the known objects and those named in some texts.
+        """Return the known objects and the objects named in `texts`.
 
-        With `expansion`, the objects on which the latter depend are added.
+        If `expansion`, the objects on which the latter depend are added.
         """
 
     # Planner tasks ------------------------------------------------------------------------

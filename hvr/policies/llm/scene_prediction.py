@@ -167,8 +167,8 @@ class PredictedScene(PredictedWorld):
     ) -> tuple[str, ...]:
         """Return the named objects, and the `known` objects that are furniture or of a named type.
 
-        With `expansion`, objects on which the named ones depend are added. The result is empty if
-        no portable object is named.
+        If `expansion`, objects on which the named ones depend are added. The result is empty if no
+        portable object is named.
         """
         inventory = self.inventory
         names = mentioned(text, inventory)

@@ -131,9 +131,9 @@ class ObjectRetrieval:
     def with_named(
         self, texts: Iterable[str], predicted: PredictedWorld, known: tuple[str, ...]
     ) -> tuple[str, ...]:
-        """Return the known objects and those named in some texts.
+        """Return the known objects and the objects named in `texts`.
 
-        With the setting `expansion`, the objects on which the latter depend are added.
+        If the setting `expansion` is on, the objects on which the latter depend are added.
         """
         if not self.settings.retrieval:
             return known

@@ -255,9 +255,9 @@ def summary(graph: NavigationGraph) -> str:
 
 
 def state(graph: NavigationGraph, name: str) -> str:
-    """Return a tool's status, empty for a tool in regular use.
+    """Return a tool's status; it is empty for a tool in regular use.
 
-    The others are `untried`, `removed`, `on trial` (removed, but in use again for now) and `gone`
+    Otherwise, it is `untried`, `removed`, `on trial` (removed, but in use again for now) or `gone`
     (no longer exists).
     """
     absence = graph.absent.get(name)

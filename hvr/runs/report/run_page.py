@@ -288,7 +288,7 @@ class Story:
     """A run from request to outcome.
 
     Args:
-        facts: Information about the run, as pairs of a title and a text.
+        facts: Information about the run, as (title, text) pairs.
         reached: Whether the goal was reached; None if the run was not executed, not judged or not
             finished.
         outcome: The result, or the progress of an unfinished run, as a sentence.

@@ -143,7 +143,7 @@ _BUILTINS = frozenset(dir(builtins))
 
 
 def calls_in_text(text: str) -> tuple[CallEvent, ...] | None:
-    """Return the calls if a text consists only of calls, and None if it does not.
+    """Return the calls in text that consists only of calls; None for any other text.
 
     Several calls are in square brackets, or separated by line breaks or semicolons.
     """

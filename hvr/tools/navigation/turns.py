@@ -441,7 +441,7 @@ def manner(text: str) -> list[int]:
 
 
 def masked(text: str) -> str:
-    """Return a text with each value replaced by the name of its kind."""
+    """Return the text with each value replaced by the name of its kind."""
     for pattern, word in _MASKS:
         text = pattern.sub(f" {word} ", text)
     return text

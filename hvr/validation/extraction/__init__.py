@@ -25,7 +25,7 @@ class SeveralPlansError(PddlTextSyntaxError):
 
 
 class Candidate(Value):
-    """A plan in a text.
+    """A plan found in text.
 
     Attributes:
         reader: The form in which the text gives the plan, for messages.
@@ -84,7 +84,7 @@ class Candidate(Value):
 def extract(
     text: str, file: str, known: KnownSymbols, *, unmarked: bool = False, number: int | None = None
 ) -> Candidate | None:
-    """Return the plan in a text, or None if it contains no plan.
+    """Return the plan in the text, or None if it contains no plan.
 
     Args:
         known: The names that distinguish steps from facts and sentences.

@@ -59,7 +59,7 @@ _UNREAD = (0, "")
 
 
 def candidates(text: str, known: KnownSymbols, *, unmarked: bool = False) -> list[Candidate]:
-    """Return the plans in a text. Other steps beside a marked plan become `stray` candidates.
+    """Return the plans in the text. Other steps beside a marked plan become `stray` candidates.
 
     Text of more than _TEXT_MOST characters gives no plan.
 
@@ -251,7 +251,7 @@ def _shown(lines: Sequence[str]) -> _Found:
 
 
 def _numbered_words(lines: Sequence[str]) -> list[_Steps]:
-    """Parse a text that consists only of lines like "0: MOVE A B".
+    """Parse text that consists only of lines like "0: MOVE A B".
 
     A new plan begins where the numbers decrease. A text with any other line has no plan.
     """

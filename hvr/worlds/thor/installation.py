@@ -108,10 +108,10 @@ class ThorOptions:
 def read_options(
     texts: Iterable[str] = (), environment: Mapping[str, str] | None = None
 ) -> ThorOptions:
-    """Parse options from `name=value` texts, which override environment variables.
+    """Parse `name=value` options, which override environment variables.
 
     Args:
-        texts: Texts such as `platform=CloudRendering`; later ones win.
+        texts: Strings such as `platform=CloudRendering`; later ones win.
         environment: Environment variables; the process's own if None. `HVR_THOR` contains texts
             separated by commas, `HVR_THOR_EXECUTABLE` the command line of the simulator.
 

@@ -167,7 +167,7 @@ class Judge:
         return self._of_this_request(read, texts, verdict) if texts and not by_rule else verdict
 
     def step_texts(self, read: ReadDraft) -> StepTexts | None:
-        """Return the words of a draft's steps; None if the draft has no texts."""
+        """Return the words of a draft's steps; None if its steps have no text."""
         plan = read.plan
         if not plan.steps:
             return None

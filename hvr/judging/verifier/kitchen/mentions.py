@@ -189,7 +189,7 @@ _RECIPIENTS = frozenset({"me", "us"})
 
 @lru_cache(maxsize=65536)
 def mentions_of(request: str) -> RequestMentions:
-    """Return the things that a request names; none if it is empty or far too long."""
+    """Return everything that a request names; nothing if it is empty or far too long."""
     ontology = load_ontology()
     try:
         tokens = tokenize(request)

@@ -285,7 +285,7 @@ def untouched(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThing, 
 
 
 def only_similar(plan: LinkedPlan, mentions: RequestMentions) -> tuple[NamedThing, ...]:
-    """Return the named things, except places, for which the steps handle only similar objects."""
+    """Return the named objects, except places, for which the steps handle only similar ones."""
     handled = PlanOutcome.of(plan).handled
     return tuple(
         t

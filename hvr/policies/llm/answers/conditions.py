@@ -260,7 +260,7 @@ def read_conditions(text: str, count: int) -> tuple[MacroConditions, ...]:
 
 
 def says_nothing(text: str) -> bool:
-    """Return whether a text declares that there are no conditions, as in `Preconditions: none`."""
+    """Return whether text declares that there are no conditions, as in `Preconditions: none`."""
     lines = (_SIDE.sub("", line).strip(" \t.*-") for line in text.lower().splitlines())
     return any(line and line in _NOTHING for line in lines)
 

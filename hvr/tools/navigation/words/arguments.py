@@ -180,7 +180,7 @@ _FOLDER = frozenset(map(stem, ("directory", "folder", "repo", "root", "workspace
 
 
 def _owned(tokens: Sequence[Token], index: int) -> frozenset[str]:
-    """Return the stem of what a value owns: "account" in "Ann Miller's account"."""
+    """Return the stem of the noun owned by a value: "account" in "Ann Miller's account"."""
     mark, *owned = [token.lower for token in tokens[index + 1 : index + 3]] or [""]
     return frozenset(map(stem, owned)) if mark in ("s", "'s") else frozenset()
 

@@ -305,7 +305,7 @@ _PAST = frozenset(
 
 
 def _past(tokens: Sequence[Token]) -> bool:
-    """Return whether a subject and a verb in the past begin the tokens: "Bob lost his card"."""
+    """Return whether tokens begin with a subject and a past-tense verb: "Bob lost his card"."""
     joint = DETERMINERS | PREPOSITIONS | PRONOUNS
     return any(
         tokens[at].lower in _PAST and (at + 1 == len(tokens) or tokens[at + 1].lower in joint)

@@ -220,7 +220,7 @@ def units_of(parameter: ToolParameter) -> frozenset[str]:
 
 
 def _letters(part: str) -> str:
-    """Return a pattern for letters like those of an example, or the same ones in another case."""
+    """Return a pattern for the letters of an example in any case, or other letters in its case."""
     case = "A-Z" if part.isupper() else "a-z" if part.islower() else "A-Za-z"
     return rf"(?:[{case}]+|(?i:{part}))"
 

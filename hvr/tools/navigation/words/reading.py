@@ -150,7 +150,7 @@ _WHOLE = (
 
 
 def is_stated(value: Json, text: str, given: Collection[Json] = ()) -> bool:
-    """Return whether a text states a value, or the user gives it in addition (`given`).
+    """Return whether the text states a value, or `given` contains it.
 
     A list or object counts as stated if all its parts are. Words never state booleans, nulls, or
     empty lists and objects.

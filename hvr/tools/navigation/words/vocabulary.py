@@ -187,7 +187,7 @@ _NOUN_OF_VERB = re.compile(r"\b[a-z]+(?:ing|-(?:up|out|in|off))\b")
 
 
 def verbs_of_tools(catalogue: Catalogue) -> frozenset[str]:
-    """Return the stems of the tools' verbs, also in nouns: "clean" in `request_cleaning`."""
+    """Return the stems of the tools' verbs, even in nouns: "clean" in `request_cleaning`."""
     found = {verb for tool in catalogue.tools for verb in verbs_of(tool)}
     for tool in catalogue.tools:
         text = f"{tool.name.replace('_', ' ')} {tool.description.lower()}"
