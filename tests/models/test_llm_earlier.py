@@ -242,7 +242,7 @@ def test_a_replay_begins_anew(tmp_path: Path) -> None:
         (tmp_path / "other.jsonl", one),
     ):
         before = path.read_bytes()
-        with pytest.raises(DataFileError, match="another transcript"):
+        with pytest.raises(DataFileError, match="a different transcript"):
             recording(Replay(source), path)
         assert path.read_bytes() == before
 
