@@ -98,9 +98,10 @@ def _number(word: str) -> int:
 
 _PAUSE = r"[\s,.!;:?\u2026-]*"
 _IDLE = (
-    r"oh|ah|hm+|uh+|um+|well|great|perfect|good|nice|cool|fine|lovely|super|excellent|wonderful|"
-    r"thanks(?: a lot| so much)?|thank you(?: so much| very much)?|cheers|all ?right|alright|right|"
-    r"ok|okay|yes|yeah|sure|hey|hi|hello|good (?:job|morning|evening|night)|well done|bye"
+    r"oh|ah|hm+|uh+|um+|well|great|perfect|good|nice|cool|fine|lovely|super|excellent|"
+    r"wonderful|thanks(?: a lot| so much| robot)?|thank you(?: so much| very much)?|cheers|"
+    r"all ?right|alright|right|ok|okay|yes|yeah|sure|hey|hi|hello|bye|"
+    r"good (?:job|morning|evening|night)|well done"
 )
 _RETRACTING = (
     r"stop|(?:stop|forget|cancel|scratch) (?:it|that|this)|never ?mind(?: that)?|don't|"
@@ -113,7 +114,7 @@ _AMENDING = (
 _ADDING = (
     r"and|also|now|then|next(?! to)|please|but|so|(?:do )?(?:exactly )?(?:the )?same "
     r"(?:thing )?(?:for|with|to)|(?:do|repeat) (?:that|it|this)(?: again)? (?:with|to|for)|"
-    r"what about|how about|likewise|while you(?:'re| are) at it|or"
+    r"what about|how about|likewise|while you(?:'re| are) (?:at it|there|here)|or"
 )
 SPOKEN = re.compile(  # Some are markers only before a pause or another marker: 'right, now …'.
     rf"(?:(?:(?P<idle>{_IDLE})|(?P<retracts>{_RETRACTING}))"
@@ -124,7 +125,7 @@ SPOKEN = re.compile(  # Some are markers only before a pause or another marker: 
 ALSO = re.compile(rf"^(?:(?:{_ADDING}|ok|okay|just|only)\b[\s,]*)+", re.IGNORECASE)
 TAIL = re.compile(
     r"(?:^|[, ]+)(?:too|as well|also|next|now|please|instead|then|thanks|thank you|actually|"
-    r"whatever|rather|i (?:mean|meant|think|guess)|right now|if you can|"
+    r"whatever|rather|i (?:mean|meant|think|guess)|right now|if you can|sorry|"
     r"(?:is|are|would be|will be) (?:better|fine|ok|okay|nice|good|enough)|will do|it is)[.!?]*$",
     re.IGNORECASE,
 )
@@ -151,11 +152,14 @@ _SMALL_TALK = {
     "you are welcome": "",
     "say what to do": "and now|what now|now what|what next|and then|so|well|how are you|hi there|"
     "what is up|good afternoon|good day",
-    "nothing is under way": "(?:no,? )?(?:not (?:that|this|it)(?: one)?|don't|do not)|"
+    "nothing is under way": "i(?: have|'ve)? changed my mind|"
+    "(?:no,? )?(?:not (?:that|this|it)(?: one)?|don't|do not)|"
     "that(?:'s| is| was) (?:wrong|not (?:it|right|what i \\w+))|never ?mind|"
     "(?:stop|cancel|forget)(?: it| that| about it)?|don't bother|no need",
     "all right": r"(?:any|either|whichever|whatever)(?: (?:one|of (?:them|the \w+)|\w+))?"
-    "(?: (?:is fine|will do|works|is ok|you like|you want))?|(?:it )?doesn't matter",
+    "(?: (?:is fine|will do|works|is ok|you like|you want))?|(?:it )?doesn't matter|"
+    r"(?:and |so |but )*(?:(?:it|they|that|the [\w ]+?)(?: can| may| should)? (?:stay|remain)s?|"
+    r"(?:leave|keep) (?:it|them|that|the [\w ]+?)) (?:right )?(?:there|here|where [ti][\w ]+)",
     "there is no open question": "yes|no|yep|nope|yeah|sure",
     "I carry out requests, answer questions about the scene and what was "
     "done, and take requests back ('undo')": "what can you do|what do you do|help|who are you|"
@@ -183,7 +187,7 @@ _UNDONE = frozenset(
     "things step steps request requests order orders action actions change changes command "
     "commands one ones bit bits what you i did have done just again please both twice all "
     "everything of no oh can could me now asked said told to so far we whole lot once more times "
-    "time".split()
+    "time only".split()
 )
 
 

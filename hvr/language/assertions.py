@@ -206,6 +206,10 @@ class StatementReader:
         things, either = self._things(cursor, "there is", nothing=denied)
         cursor.skip_fillers()
         places = self._resolved(Predication((), read_adjuncts(cursor)))
+        held = [a.things for a in places.adjuncts if a.kind == "place"] if places else []
+        if held and all(thing.dish and thing.dish.liquid for thing in things):
+            inside = Predication((), (Adjunct("with", "with", things),))  # 'wine in the cup'
+            return SceneStatement(self.names(held[0]), inside, denied=denied)
         single = SceneStatement((), places or None, denied=denied)
         found = [
             single.replace(things=self.names(group), open=_is_open(group)).replace(

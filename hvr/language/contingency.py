@@ -19,14 +19,14 @@ from hvr.language.antecedents import Antecedent, Antecedents, mentions
 from hvr.language.assertions import only, read_statement
 from hvr.language.conditions import Conditional, Part, conditional_parts, is_idle, words_of_parts
 from hvr.language.cursor import STOPS, Cursor
-from hvr.language.dialogue import DialogueMemory, Rewriter
+from hvr.language.dialogue import Rewriter
 from hvr.language.goal_builder import Contingency, Goal, Stage
 from hvr.language.grammar import Reader
 from hvr.language.lexicon import tokenize
 from hvr.language.modifiers import read_adjectives
 from hvr.language.negation import prohibits
 from hvr.language.paraphrase import NOTHING_LEFT
-from hvr.language.phrases import PhraseReader
+from hvr.language.phrases import DialogueMemory, PhraseReader
 from hvr.language.spelling import corrections
 from hvr.language.truth import SceneStatement, SceneView, Statement, StatementJudge
 from hvr.values import Value

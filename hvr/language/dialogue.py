@@ -11,9 +11,8 @@ to. The first one that the grammar reads is meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from itertools import islice, product
-from types import MappingProxyType
 from typing import TypeAlias
 
 from hvr.errors import LanguageError
@@ -25,34 +24,22 @@ from hvr.language.function_words import NUMBERS
 from hvr.language.grammar import Reader
 from hvr.language.lexicon import Adjective, Verb, plurals, tokenize
 from hvr.language.noun_phrases import read_predicate
-from hvr.language.phrases import GOVERNORS, PhraseReader, PhraseSpan, coordinated
+from hvr.language.phrases import (
+    GOVERNORS,
+    MANY,
+    ONES,
+    PRONOUNS,
+    TOGETHER,
+    DialogueMemory,
+    PhraseReader,
+    PhraseSpan,
+)
 from hvr.language.spatial import nearest
-from hvr.language.statements import is_question
+from hvr.language.spelling import with_object_names
+from hvr.language.truth import SceneView, StatementJudge
 from hvr.values import Value
 
 # Requests -----------------------------------------------------------------------------------------
-
-
-class DialogueMemory(Value):
-    """The memory of a dialogue.
-
-    Args:
-        request: The last request or question, in self-contained form; refused requests count too.
-        things: Mentioned objects, most prominent first.
-        group: Objects that the last turn was about; 'them' and 'the first one' refer to these.
-        places: Mentioned places, most prominent first.
-        used: Objects of the last request and its repetitions.
-        origins: The place of each moved object before it was moved.
-        acted: Objects of the last plan's actions, most recent first.
-    """
-
-    request: str = ""
-    things: tuple[str, ...] = ()
-    group: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
-    used: tuple[str, ...] = ()
-    origins: Mapping[str, str] = MappingProxyType({})
-    acted: tuple[str, ...] = ()
 
 
 class Referred(Value):
@@ -66,13 +53,6 @@ class Referred(Value):
 
 
 _NOT_BUT = re.compile(r"^not (.+?)(?:,| but)\s*(?:but )?(.+)$", re.IGNORECASE)
-_BACK = re.compile(
-    r"\b(?:put|bring|take|move|place|return|give|set)\b(?P<before> back)? (?P<what>.+?)"
-    r"(?P<after> (?:down )?back| (?:down |back )*(?:to )?(?:where|(?:to|in|on|at) (?:its|their)"
-    r"(?: old| original)? (?:place|spot|position))\b.*)?"
-    r"(?: (?:there$|where|to where|to its|in its|to their|in their)\b.*)?[.!]*$",
-    re.IGNORECASE,
-)
 _APART = re.compile(
     r"(?:except|but not|not|apart from|other than)(?: for)? (?P<what>[^,]+), "
     r"(?P<rest>.*\b(?:it|that|them|those)\b.*)",
@@ -92,7 +72,6 @@ _USED = re.compile(
 _ONE_MORE = re.compile(r"\b(?:one more|an? different|some other|any other)\b", re.IGNORECASE)
 _FIRST_OF = re.compile(rf"\b({'|'.join(ORDINALS)}) of (?:them|these|those)\b", re.IGNORECASE)
 _OTHERS = frozenset({"other", "others", "another", "next", "remaining"})
-_ONES = frozenset({"one", "ones"})
 _DESCRIBED = re.compile(
     r"(?:(?:that|which) (?:is|are) )?(?:(?:where|with|(?:that|which) has|holding) "
     r"(?P<thing>.+?)(?: (?:is|are|stands?|lies?|sits?))?(?: (?:on|in|inside)(?: (?:it|them|top))?)?"
@@ -100,27 +79,18 @@ _DESCRIBED = re.compile(
 )
 _COUNTS = re.compile(r"(how many|which)(?: of them)? ((?:is|are|were|was|do|have|in|on)\b.*)")
 _ONE_OF = re.compile(r"\bone of (?:them|these|those)\b", re.IGNORECASE)
-_EVERYTHING = frozenset({"everything", "all of it", "all of them", "all", "it all", "them all"})
-_TOGETHER = re.compile(
-    r"\b(?:(?P<two>both of (?:them|these|those)|them both|the two of them|(?:these|those|the) two"
-    r"(?= *$| *[,.!?]| (?:in|on|off|out|to|into|from|back|again|away)\b)"
-    r"|both(?= *$| *[,.!?]| (?:in|on|off|out|to|into|from|back|again|away)\b))"
-    r"|all of (?:them|these|those)|them all|it all)(?![\w-])"
-)
 _COUNTED = re.compile(
     r"\b(?P<number>two|three|four|five|six) of (?:them|these|those|the (?:pieces|slices))\b",
     re.IGNORECASE,
 )
 _SWITCHED = re.compile(r"^(?:back )?(?P<state>on|off)(?: (?:again|back))?$", re.IGNORECASE)
-_WITHIN = frozenset({"in", "on"})
-_AFTER_PRONOUN = frozenset({"one", "in", "on", "off", "back", "too", "again", "away", "down"})
-_PRONOUNS = frozenset({"it", "them", "they", "that", "this", "those", "these"})
-_MANY = frozenset({"them", "they", "those", "these"})
+_AFTER_PRONOUN = frozenset("one in on off back too again away down as please up out".split())
 _LINKS = frozenset({"and", "but", "only", "just", "or", ",", "please", "instead", "back", "then"})
 _PREFERRING = re.compile(
     r"^(?:use|take|try|choose|pick|make it|i(?:'d| would)? (?:want|like|prefer)) (?P<what>.+)$",
     re.IGNORECASE,
 )
+_ROUND = re.compile(r"(?:do it )?(?:the )?other way a?round", re.IGNORECASE)
 _AFTER_HEAD = frozenset({"", "please", "where", "that", "which", "back", "again", "off", "too"})
 _AGAIN = re.compile(
     r"^(?:do (?:it|that|this) again|again|once more|repeat(?: that| it)?|same again)$"
@@ -139,15 +109,16 @@ class Rewriter(PhraseReader):
     """Rewrites requests that depend on earlier turns as self-contained ones."""
 
     def __init__(self, reader: Reader, inventory: Inventory, memory: DialogueMemory) -> None:
-        super().__init__(reader, inventory)
-        self.memory = memory
+        super().__init__(reader, inventory, memory)
+        self.base = memory.request or memory.asked
+        """The request or question that a turn without a verb changes."""
 
     def requests(self, text: str) -> Iterator[str | DialogueQuestion]:
         """Yield the interpretations of a text, most likely first: requests or a question."""
-        plain, corrects = self._unmarked(text)
-        if corrects and (pair := _NOT_BUT.match(plain)):
+        plain = self._unmarked(text)
+        if (pair := _NOT_BUT.match(plain)) and self.only_names(pair[1]):
             plain = pair[2]
-            if (taken := self._back(f"put {pair[1]} back")) and not self.has_verb(plain):
+            if (taken := self.back(f"put {pair[1]} back")) and not self.has_verb(plain):
                 for request in self._fragment(plain):
                     if isinstance(request, str):
                         yield f"{taken} and {request}"
@@ -156,16 +127,19 @@ class Rewriter(PhraseReader):
         plain = _ONE_MORE.sub("another", self._standing_alone(plain))
         plain = _FIRST_OF.sub(lambda match: f"{match[1]} one", plain)
         rest = trimmed(plain)
+        asks = text.rstrip().endswith("?")
+        if self.memory.asked and (asks or not rest or not plain.startswith(rest)):
+            self.base = self.memory.asked  # 'and the cup?'
         if self.memory.request and _AGAIN.match(rest):
             yield self.memory.request
-        elif self.memory.request and (back := self._back(plain) or self._brought(rest)):
+        elif _ROUND.fullmatch(rest) and len(self.memory.used) > 1:
+            yield f"swap {' and '.join(self.memory.used[-2:])}"
+        elif self.memory.request and (back := self.back(plain) or self._brought(rest)):
             yield back
-        elif not (yield from self._elliptic(rest, asks=text.rstrip().endswith("?"))):
+        elif not (yield from self._elliptic(rest, asks=asks)):
             yield from self._resolved(plain or text)
 
-    def _unmarked(self, text: str) -> tuple[str, bool]:
-        """Return the text without leading discourse markers, and whether one of them corrects."""
-        corrects = False
+    def _unmarked(self, text: str) -> str:
         text = text.strip()
         while match := SPOKEN.match(text):
             rest = text[match.end() :]
@@ -173,15 +147,16 @@ class Rewriter(PhraseReader):
                 tokenize(rest) if rest else (), 0
             ):
                 break  # 'no plate should be dirty'
-            corrects = corrects or not match["idle"]
             text = rest
-        return text.strip(" ,"), corrects
+        return text.strip(" ,")
 
     def _brought(self, rest: str) -> str:
+        """Return the request for a turn without a verb: 'the cd back please'."""
+        cursor = self.cursor(rest) if rest else None
+        acts = cursor is None or cursor.verb(0) or cursor.split_verb(0)
+        back = "" if acts else self.back(f"put {rest}")
         plain = rest.removesuffix(" back")
-        if plain == rest or self.has_verb(plain) or not self.only_names(plain):
-            return ""
-        if not (back := self._back(f"put {rest}")):
+        if plain != rest and self.only_names(plain) and not back:
             raise LanguageError(f"{plain!r} was not moved")
         return back
 
@@ -190,7 +165,7 @@ class Rewriter(PhraseReader):
 
         The generator returns whether the turn consists only of such changes.
         """
-        if not self.memory.request or not rest:
+        if not self.base or not rest:
             return asks and self.only_names(rest)  # 'and the kettle?' is no order
         if switched := self._switched(rest):
             yield switched
@@ -203,14 +178,14 @@ class Rewriter(PhraseReader):
         found = list(self._fragment(rest))
         for one in found:
             if isinstance(one, str):
-                yield from [back] if (back := self._back(one)) else self._referring(one)
+                yield from [back] if (back := self.back(one)) else self._resolved(one)
             else:
                 yield one
         return bool(found) or (asks and self.only_names(rest))
 
     def _standing_alone(self, text: str) -> str:
-        if (asked := _IF_SO.match(text)) and is_question(self.memory.request):
-            (_, *words), spans = self.spans(self.memory.request.rstrip("?"))
+        if (asked := _IF_SO.match(text)) and self.memory.asked:
+            (_, *words), spans = self.spans(self.memory.asked.rstrip("?"))
             if spans and words:
                 end = spans[0].end - 1
                 said = [*words[:end], "is", *words[end:]]
@@ -237,7 +212,7 @@ class Rewriter(PhraseReader):
 
     def _switched(self, rest: str) -> str:
         match = _SWITCHED.match(rest)
-        tokens = list(tokenize(self.memory.request)) if match else []
+        tokens = list(tokenize(self.base)) if match else []
         at = [n for n, word in enumerate(tokens) if word in {"on", "off"}]
         if match is None or len(at) != 1:
             return ""
@@ -247,16 +222,23 @@ class Rewriter(PhraseReader):
     def _fragment(self, rest: str) -> Iterator[str | DialogueQuestion]:
         """Yield the last request with a turn's phrases substituted: 'the bread on the table'."""
         words = tuple(tokenize(rest))
-        base, spans = self.spans(self.memory.request)
-        spans = coordinated(base, spans)
+        base, spans = self.coordinated(self.base)
         head = self._head(words)
-        if _TOGETHER.fullmatch(rest) or rest in {"both", "all"}:
+        if TOGETHER.fullmatch(rest) and len(self.memory.group) > 1:
+            yield from self._replaced(base, spans, ("them",))
+            return
+        if TOGETHER.fullmatch(rest) or rest == "all":
             for span in self._choosable(spans, governed=False)[:1]:
                 names = " and ".join(self.objects(self.classes_of(span.thing)))
                 yield from self._replaced(base, spans, names.split(), (0, span))
-        elif head is None:
-            yield from self._replaced(base, spans, words)
+            return
+        for span in self.spans(rest)[1] if head is None else ():
+            if span.thing.determiner.other and span.thing.nouns and span.thing.many:
+                kinds = self.classes_of(span.thing)
+                others = self._meant_by(("the", "others"), (), kinds).names
+                words = (*words[: span.start], *" ".join(others).split(), *words[span.end :])
         if head is None:
+            yield from self._replaced(base, spans, words)
             return
         start, end = head
         governed = any(
@@ -267,7 +249,10 @@ class Rewriter(PhraseReader):
         parts = {*words[start:end]} & _OTHERS or {*words[start:end]} & {*ORDINALS}
         stops = [end, len(words)] if parts else [len(words)]
         for stop in dict.fromkeys(stops):  # without and with a description
+            to = any(s.governed for s in self.spans(" ".join(words[stop:]))[1])
             for span in self._choosable(spans, governed=governed):
+                if to and span.governed:
+                    continue  # 'the other one in the fridge' is not another place
                 kinds = self.classes_of(span.thing)
                 about = (*self.memory.group, *self.memory.places)
                 kinds = {c for n in about if (c := self.inventory.classes[n]) in kinds} or kinds
@@ -280,6 +265,11 @@ class Rewriter(PhraseReader):
                 if found := list(self._offered(meant, said)):
                     yield from found
                     return
+        last = [n for n in self.memory.things if n not in self.memory.group]
+        if {*words[start:end]} & _OTHERS and last:  # the other of two unlike things
+            new = (*words[:start], last[0], *words[end:])
+            yield from self._replaced(base, spans, new)
+            return
         raise LanguageError(f"it is not clear what {rest!r} refers to: name the thing")
 
     def _offered(
@@ -290,8 +280,6 @@ class Rewriter(PhraseReader):
         if not meant.asks or len(texts) < 2:
             yield from (text for found in ways for text in found)
             return
-        from hvr.language.truth import SceneView, StatementJudge
-
         judge = StatementJudge(self.reader, SceneView(self.inventory))
         yield DialogueQuestion("Which one?", tuple(map(judge.described, meant.names)), tuple(texts))
 
@@ -309,10 +297,12 @@ class Rewriter(PhraseReader):
         cursor = Cursor("", tuple(words), self.reader.lexicon)
         for n, word in enumerate(words):
             after = cursor.word(n + 1)
+            if word == "more" and n and words[n - 1] in NUMBERS:
+                return n - 1, n + 1
             ends = after in PAUSES | _AFTER_HEAD or cursor.function(*GOVERNORS, at=n + 1)
-            follows = after in _ONES or not (ends or word in _ONES) or cursor.named(n + 1)
+            follows = after in ONES or not (ends or word in ONES) or cursor.named(n + 1)
             other = word in _OTHERS or word in ORDINALS
-            if follows or after == "of" or not (word in _ONES or other):
+            if follows or after == "of" or not (word in ONES or other):
                 continue
             start = n
             while (
@@ -321,11 +311,9 @@ class Rewriter(PhraseReader):
                 start -= 1
             if words[start] in {"this", "that", "these", "those"}:
                 continue
-            if (
-                start < n
-                or (other and n == 0)
-                or words[start - 1 : start] in (["which"], ("which",))
-            ):
+            asked = n and words[n - 1] == "which"
+            alone = word == "one" and n and (cursor.verb(n - 1) or cursor.particles(n - 1))
+            if start < n or asked or alone or (other and n == 0):
                 return start, n + 1
         return None
 
@@ -337,15 +325,20 @@ class Rewriter(PhraseReader):
     def _meant_by(
         self, head: Sequence[str], description: Sequence[str], kinds: Collection[str]
     ) -> Referred:
-        """Return what 'the second one' means among the objects of some classes.
+        """Return the referents of a phrase without a noun among the objects of some classes.
 
-        `description` is the rest of the phrase: 'with the lamp'.
+        Args:
+            head: The words of the phrase: 'the second one'.
+            description: The words after it: 'with the lamp'.
         """
         objects, memory = self.objects(kinds), self.memory
         taken = {*memory.used, *memory.group}
         taken |= {p for n in memory.group if (p := self.inventory.parents.get(n))}
         several = head[-1] in {"ones", "others"}
         number = next((ORDINALS[w] for w in head if w in ORDINALS), 0)
+        if head[-1] == "more":  # 'two more'
+            more = [n for n in objects if n not in taken][: NUMBERS[head[0]]]
+            return Referred((" and ".join(more),) if more else ())
         if description:
             objects = self._described(" ".join(description), objects)
             return Referred(tuple(objects), len(objects) > 1)
@@ -360,6 +353,8 @@ class Rewriter(PhraseReader):
                 return Referred((" and ".join(others),) if others else ())
             free = "another" in head or "next" in head
             return Referred(others[:_MOST_TRIED] if free else others, asks=not free)
+        if (*head,) == ("one",) and listed:
+            return Referred((listed[0],))
         cursor = Cursor("", tuple(head), self.reader.lexicon)
         vague = [w for n, w in enumerate(head) if cursor.function("ignored", at=n)]
         if vague:  # 'the left one', 'the red one'
@@ -367,16 +362,17 @@ class Rewriter(PhraseReader):
         kind = next((c for c in kinds if self.inventory.of(c)), next(iter(kinds), ""))
         label = self.reader.taxonomy.label(kind) if kind else ""
         label = plurals(label)[0] if several and label else label
-        article = () if head[0] not in _ONES else ("a",)
+        article = () if head[0] not in ONES else ("a",)
         return Referred((" ".join((*article, *head[:-1], label)),) if label else ())
 
     def _described(self, text: str, names: Sequence[str]) -> list[str]:
-        """Return the objects that match a description such as 'with the lamp on it'."""
-        from hvr.language.truth import SceneView, StatementJudge
-
+        """Return the objects that a description such as 'with the lamp on it' fits."""
         match = _DESCRIBED.fullmatch(text)
         said = f"with {match['thing']}" if match and match["thing"] else match and match["rest"]
-        cursor = self.cursor(said or text)
+        said = with_object_names(
+            said or text, self.inventory, self.reader.taxonomy, self.reader.lexicon
+        )  # 'on shelf 5'
+        cursor = self.cursor(said)
         judge = StatementJudge(self.reader, SceneView(self.inventory))
         try:
             predicate = read_predicate(cursor)
@@ -405,7 +401,7 @@ class Rewriter(PhraseReader):
         Args:
             head: Start of a phrase among `words`, and the phrase that it replaces.
         """
-        tokens, found = self.spans(" ".join(words))
+        tokens, found = self.coordinated(" ".join(words))
         covered = {n for s in found for n in range(s.preposition, s.end)}
         if not found or any(w not in _LINKS for n, w in enumerate(tokens) if n not in covered):
             return
@@ -417,7 +413,7 @@ class Rewriter(PhraseReader):
             like: list[PhraseSpan | None] = [*self._like(new, spans, governed=new.governed)]
             if not like and not new.governed:
                 return
-            options.append(like or [None])
+            options.append([*like, None] if new.governed else like)
         for choice in islice(product(*options), _MOST_REFERENTS):
             places = [s for s in choice if s is not None]
             if len({s.start for s in places}) == len(places):
@@ -438,13 +434,12 @@ class Rewriter(PhraseReader):
                 cuts.append((len(base), len(base), own))
             else:
                 cuts.append((old.preposition if new.governed else old.start, old.end, own))
-        if all(old is None or old.governed for old in choice) and not is_question(
-            self.memory.request
-        ):
+        if all(old is None or old.governed for old in choice) and self.base != self.memory.asked:
             for span in spans:  # 'no, in the sink' is about the same mug
                 kinds = self.classes_of(span.thing)
                 names = [n for n in self.memory.group if self.inventory.classes[n] in kinds]
-                if names and not span.governed:
+                named = span.thing.kind == "name" or {"and", "or"} & {*base[span.start : span.end]}
+                if names and not (span.governed or named):
                     cuts.append((span.start, span.end, " and ".join(names).split()))
         said = list(base)
         for start, end, own in sorted(cuts, key=lambda cut: cut[0], reverse=True):
@@ -460,57 +455,24 @@ class Rewriter(PhraseReader):
             fitting, key=lambda s: (self.is_portable(s.thing) is not kind, s.governed, s.start)
         )
 
-    # --- back to earlier places ----------------------------------------------------------
-
-    def _back(self, text: str) -> str:
-        """Return explicit requests for 'put it back'; empty if an earlier place is unknown."""
-        match = _BACK.search(text.strip())
-        returns = match and (match["before"] or match["after"] or text.lower().startswith("return"))
-        if match is None or not returns:
-            return ""
-        before = text.strip()[: match.start()]
-        if before.strip() and self.spans(before)[1]:
-            return ""  # something else is said before
-        names = self._meant(match["what"])
-        if not names:
-            return ""
-        requests = []
-        for name in names:
-            place = self.memory.origins.get(name, "")
-            if place not in self.inventory.classes or self.inventory.parents.get(name) == place:
-                return ""
-            relation = self.reader.taxonomy.relation(self.inventory.classes[place])
-            requests.append(f"put {name} {relation} {place}")
-        return " and ".join(requests)
-
-    def _meant(self, words: str) -> tuple[str, ...]:
-        plain = _TOGETHER.sub("them", words.lower().removesuffix(" back").strip())
-        if plain in _EVERYTHING:
-            return tuple(self.memory.origins)
-        if plain in _PRONOUNS:
-            moved = [n for n in self.memory.things if n in self.memory.origins]
-            last = self.memory.group if len(self.memory.group) > 1 else self.memory.used
-            together = tuple(n for n in last if n in moved)
-            return (together or tuple(moved)) if plain in _MANY else tuple(moved[:1])
-        tokens, spans = self.spans(plain)
-        if len(spans) != 1 or spans[0].end != len(tokens):
-            return ()
-        classes = self.classes_of(spans[0].thing)
-        moved = [n for n in self.memory.origins if self.inventory.classes.get(n) in classes]
-        name = spans[0].thing.text if spans[0].thing.kind == "name" else ""
-        return (name,) if name in self.memory.origins else tuple(moved[-1:])
-
     # --- references in sentences ---------------------------------------------------------
 
     def _resolved(self, text: str) -> Iterator[str | DialogueQuestion]:
         for said in (*self._known(text), text):
-            yield from self._referring(said)
+            for request in self._referring(said):
+                yield request
+                if isinstance(request, str) and {",", "of"} & {*(words := request.split())}:
+                    yield " ".join(map(self._noun_for, words))  # 'too loud, turn it off'
 
     def _referring(self, text: str) -> Iterator[str | DialogueQuestion]:
         tokens = tuple(tokenize(self._counted(text))) if text.strip() else ()
         label = next(map(self._label, (*self.memory.group, *self.memory.things)), "")
         if (head := self._head(tokens)) is not None:
             start, end = head
+            number = next((ORDINALS[w] for w in tokens[start:end] if w in ORDINALS), 0)
+            group = max(self.memory.group, self.memory.used, key=len)
+            if 0 < number <= len(group) > 1:
+                yield " ".join((*tokens[:start], group[number - 1], *tokens[end:]))
             for kinds in self._kinds():
 
                 def said(names: str) -> list[str]:
@@ -532,11 +494,6 @@ class Rewriter(PhraseReader):
                 for (start, end, _), words in reversed(list(zip(left, choice, strict=True))):
                     said_now[start:end] = words.split()
                 yield " ".join(said_now)
-        if slots and {",", "of"} & {*tokens}:  # 'too loud, turn it off', 'a slice of it'
-            said_now = list(tokens)
-            for start, end, names in reversed(slots):
-                said_now[start:end] = self._noun_for(names[0]).split()
-            yield " ".join(said_now)
         if (slices := self._sliced(tokens)) is not None:
             yield slices
         if not within:
@@ -544,7 +501,10 @@ class Rewriter(PhraseReader):
 
     def _kinds(self) -> list[tuple[str, ...]]:
         """Return the sets of classes that 'one' can stand for, most likely first."""
-        classes, spans = self.inventory.classes, self.spans(self.memory.request)[1]
+        classes, spans = (
+            self.inventory.classes,
+            self.spans(self.memory.asked or self.memory.request)[1],
+        )
         named = [tuple(sorted(self.classes_of(s.thing))) for s in spans]
         names = (*self.memory.group, *self.memory.things, *self.memory.places)
         kinds = dict.fromkeys(
@@ -561,21 +521,29 @@ class Rewriter(PhraseReader):
         slots: list[Slot] = []
         cursor = Cursor(joined, tokens, self.reader.lexicon)
         first = next((n for n in range(len(tokens)) if self.names_at(tokens, n)), len(tokens))
-        together = _TOGETHER.search(joined)
+        together = TOGETHER.search(joined)
         if together is not None:
             start = len(joined[: together.start()].split())
-            groups = self._groups(two=together["two"] is not None, several=True)
+            two = together["two"] is not None
+            groups = self._groups(cursor, start, two=two, several=True)
             slots.append((start, start + len(together[0].split()), groups))
         for n, word in enumerate(tokens):
             if slots and n < slots[-1][1]:
                 continue
-            if word == "there" and n:
-                start = n - (n > 1 and tokens[n - 1] in _WITHIN)
+            if word in {"in", "inside"} and n > 1 and not trimmed(" ".join(tokens[n + 1 :])):
+                # 'put the keys in too'
+                taxonomy, classes = self.reader.taxonomy, self.inventory.classes
+                names = (*self.memory.group, *self.memory.places, *self.memory.things)
+                holders = [p for p in names if taxonomy.plays(classes[p], PLACE)]
+                inside = [f"in {p}" for p in holders if taxonomy.relation(classes[p]) == "in"]
+                slots.append((n, n + 1, inside))
+            elif word == "there" and n:
+                start = n - (n > 1 and tokens[n - 1] in {"in", "on"})
                 if places := [f"{relation} {place}" for place, relation in self._places()]:
                     slots.append((start, n + 1, places))
             elif self._refers(tokens, n):
-                many = word in _MANY
-                found = self._groups() if many else self._single(cursor, n)
+                many = word in MANY
+                found = self._groups(cursor, n) if many else self._single(cursor, n)
                 if found and not any(start <= n for start, _, names in slots if many):
                     slots.append((n, n + 1, found))
         slots = [slot for slot in slots if slot[2]]
@@ -587,33 +555,49 @@ class Rewriter(PhraseReader):
         """Return the objects that 'it' can mean: the first that suits the verb, if there is one."""
         memory, classes, taxonomy = self.memory, self.inventory.classes, self.reader.taxonomy
         names = list(dict.fromkeys((*memory.group, *memory.things, *memory.places)))
-        if any(cursor.after(role, n) == at for n in range(at) for role in GOVERNORS):
+        if any(cursor.after(role, n) == at for n in range(at) for role in ("with", "unplaced")):
+            return names
+        if any(cursor.after(role, n) == at for n in range(at) for role in ("prep", "from")):
             single = memory.group if len(memory.group) == 1 else ()
             names = list(dict.fromkeys((*single, *memory.places, *names)))
-            beside = cursor.function("unplaced", at=at - 1) or cursor.word(at - 1) in {"to", "of"}
-            holders = [n for n in names if taxonomy.plays(classes[n], PLACE)]
-            return names if beside else holders or names
+            return [n for n in names if taxonomy.plays(classes[n], PLACE)] or names
+        if cursor.word(at) in {"that", "this"}:
+            names = list(dict.fromkeys((*memory.things, *names)))
+        suited = self._suited(cursor, at, names)
+        return suited[:1] if 0 < len(suited) < len(names) else names
+
+    def _suited(self, cursor: Cursor, at: int, names: Sequence[str]) -> list[str]:
+        """Return the objects that have the affordance that the verb before a position needs."""
+        classes, taxonomy = self.inventory.classes, self.reader.taxonomy
         starts = [n for n in range(at) if cursor.verb(n) or cursor.split_verb(n)]
-        if not starts:
-            return names
+        if not starts:  # 'is it closed?'
+            states = [
+                a for n in range(at, len(cursor.tokens)) for _, a in cursor.entries(Adjective, n)
+            ]
+            kinds = {a.requires for a in states if a.requires}
+            fitting = [n for n in names if all(taxonomy.is_a(classes[n], k) for k in kinds)]
+            return [*dict.fromkeys(fitting or names)]
         particle = cursor.word(at + 1) if cursor.word(at + 2) in {"", *PAUSES, "again"} else ""
         verbs = [v for _, v in cursor.entries(Verb, starts[-1])]
         verbs += [v for key, v in cursor.particles(starts[-1]).items() if key == particle]
         needed = {verb.requires for verb in verbs}
-        suited = [
+        return [
             n
-            for n in names
+            for n in dict.fromkeys(names)
             if any(
                 r is None or taxonomy.is_a(kind, r)
                 for r in needed
                 for kind in taxonomy.with_controls({classes[n]})
             )
         ]
-        return suited[:1] if None not in needed and suited else names
 
-    def _groups(self, *, two: bool = False, several: bool = False) -> list[str]:
+    def _groups(
+        self, cursor: Cursor, at: int, *, two: bool = False, several: bool = False
+    ) -> list[str]:
         memory, classes = self.memory, self.inventory.classes
-        groups = dict.fromkeys((memory.group, memory.used, memory.things[:2]))
+        able = tuple(self._suited(cursor, at, (*memory.things, *memory.places)))
+        groups = dict.fromkeys((memory.group, memory.used, memory.things[:2], able[:2]))
+        groups = {g: None for g in groups if g and {*g} <= {*able}} or groups
         fitting = (g for g in groups if (len(g) == 2 if two else len(g) > 1 or not several))
         plural = {
             noun.object_class
@@ -622,11 +606,13 @@ class Rewriter(PhraseReader):
             if noun.plural or span.thing.text.endswith("s")
         }  # 'the keys' of a key chain
         ranked = sorted(fitting, key=lambda g: len(g) < 2 and not plural & {classes[n] for n in g})
+        if several and not two:  # 'all of them'
+            ranked.sort(key=len, reverse=True)
         return [" and ".join(group) for group in ranked if group]
 
     def _noun_for(self, name: str) -> str:
         kind = self.inventory.classes.get(name, "")
-        return f"the {self._label(name)}" if len(self.inventory.of(kind)) == 1 else name
+        return f"the {self._label(name)}" if kind and len(self.inventory.of(kind)) == 1 else name
 
     def _label(self, name: str) -> str:
         return self.reader.taxonomy.label(self.inventory.classes[name])
@@ -676,12 +662,15 @@ class Rewriter(PhraseReader):
             label = taxonomy.label(classes[whole]) if whole else ""
             return f"{match['number']} slices of {label}" if label else match[0]
 
+        group = self.memory.group
+        others = [n for n in group if n not in self.memory.used] or group[: len(group) > 1]
         text = _COUNTED.sub(several, text)
-        some = next((n for n in self.memory.group if n not in self.memory.used), None)
-        return _ONE_OF.sub(some, text) if some else text
+        return _ONE_OF.sub(others[0], text) if others else text
 
     def _refers(self, tokens: Sequence[str], at: int) -> bool:
         if tokens[at] in {"it", "them", "they"}:
             return not (tokens[at] == "it" and tokens[at + 1 : at + 2] == ["is"] and at == 0)
         last = at + 1 == len(tokens) or tokens[at + 1] in PAUSES | _AFTER_PRONOUN
-        return tokens[at] in _PRONOUNS and last
+        if tokens[at] == "some":  # 'pour some into the cup'
+            return self.cursor(" ".join(tokens)).function(*GOVERNORS, at=at + 1) is not None
+        return tokens[at] in PRONOUNS and last

@@ -1,12 +1,15 @@
-"""The noun phrases of a turn of a dialogue, and the objects of their classes."""
+"""The memory of a dialogue, and the noun phrases of a turn."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 
 from hvr.errors import HvrError
 from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.language.answers import ORDINALS
 from hvr.language.cursor import Cursor
 from hvr.language.grammar import Reader
 from hvr.language.lexicon import tokenize
@@ -16,7 +19,50 @@ from hvr.language.statements import is_question
 from hvr.language.syntax import NounPhrase
 from hvr.values import Value
 
+MANY = frozenset({"them", "they", "those", "these"})
+PRONOUNS = MANY | {"it", "that", "this"}
 GOVERNORS = ("prep", "from", "unplaced", "with")
+
+
+_BACK = re.compile(
+    r"\b(?:put|bring|take|move|place|return|give|set|leave|keep)\b(?P<before> back)? (?P<what>.+?)"
+    r"(?P<after> (?:down )?back| (?:down |back )*(?:to )?(?:where|(?:to|in|on|at) (?:its|their)"
+    r"(?: old| original)? (?:place|spot|position))\b.*)?"
+    r"(?: (?:there$|where|to where|to its|in its|to their|in their)\b.*)?[.!]*$",
+    re.IGNORECASE,
+)
+ONES = frozenset({"one", "ones"})
+_EVERYTHING = frozenset({"everything", "all of it", "all of them", "all", "it all", "them all"})
+TOGETHER = re.compile(
+    r"\b(?:(?P<two>both of (?:them|these|those)|them both|the two of them|(?:these|those|the) two"
+    r"(?= *$| *[,.!?]| (?:in|on|off|out|to|into|from|back|again|away)\b)"
+    r"|both(?= *$| *[,.!?]| (?:in|on|off|out|to|into|from|back|again|away)\b))"
+    r"|all of (?:them|these|those)|them all|it all)(?![\w-])"
+)
+
+
+class DialogueMemory(Value):
+    """The memory of a dialogue.
+
+    Args:
+        request: The last request, in self-contained form; refused requests count too.
+        things: Mentioned objects, most prominent first.
+        group: Objects that the last turn was about; 'them' and 'the first one' refer to these.
+        places: Mentioned places, most prominent first.
+        used: Objects of the last request and its repetitions.
+        origins: The place of each moved object before it was moved.
+        acted: Objects of the last plan's actions, most recent first.
+        asked: The last turn if it was a question, in self-contained form.
+    """
+
+    request: str = ""
+    things: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+    origins: Mapping[str, str] = MappingProxyType({})
+    acted: tuple[str, ...] = ()
+    asked: str = ""
 
 
 class PhraseSpan(Value):
@@ -38,16 +84,25 @@ class PhraseSpan(Value):
 
 
 class PhraseReader:
-    """Finds the noun phrases in a text."""
+    """Finds the noun phrases of a text, and the earlier places of objects."""
 
-    def __init__(self, reader: Reader, inventory: Inventory) -> None:
+    def __init__(
+        self, reader: Reader, inventory: Inventory, memory: DialogueMemory | None = None
+    ) -> None:
         self.reader = reader
         self.inventory = inventory
+        self.memory = memory or DialogueMemory()
 
     def names_at(self, tokens: Sequence[str], at: int) -> bool:
         cursor = Cursor("", tuple(tokens), self.reader.lexicon)
         cursor.at = at
         return bool(cursor.named() and not cursor.verb()) or cursor.is_name()
+
+    def says_something(self, text: str) -> bool:
+        """Return whether a sentence has a verb, a thing or a word that stands for one."""
+        words = {*tokenize(text)} if text.strip() else set()
+        standing = words & (PRONOUNS | {*ORDINALS, "one", "ones", "other", "both"})
+        return bool(standing or self.spans(text)[1]) or self.has_verb(text)
 
     def has_verb(self, text: str) -> bool:
         if not text.strip() or is_question(text):
@@ -107,14 +162,64 @@ class PhraseReader:
         names = [n for c in kinds for n in self.inventory.of(c)]
         return sorted(names, key=lambda n: (n.rpartition("-")[0], len(n), n))
 
+    def coordinated(self, text: str) -> tuple[tuple[str, ...], list[PhraseSpan]]:
+        """Return the result of `spans` with 'the mug and the cup' as one phrase."""
+        tokens, spans = self.spans(text)
+        joined: list[PhraseSpan] = []
+        for span in spans:
+            last = joined[-1] if joined else None
+            if (
+                last
+                and not span.governed
+                and {*tokens[last.end : span.start]} <= {"and", "or", ","}
+            ):
+                joined[-1] = last.replace(end=span.end)
+            else:
+                joined.append(span)
+        return tokens, joined
 
-def coordinated(tokens: Sequence[str], spans: Sequence[PhraseSpan]) -> list[PhraseSpan]:
-    """Merge phrases joined by 'and' or 'or', so that 'the mug and the cup' is replaced as one."""
-    joined: list[PhraseSpan] = []
-    for span in spans:
-        last = joined[-1] if joined else None
-        if last and not span.governed and {*tokens[last.end : span.start]} <= {"and", "or", ","}:
-            joined[-1] = last.replace(end=span.end)
-        else:
-            joined.append(span)
-    return joined
+    # --- back to earlier places ----------------------------------------------------------
+
+    def back(self, text: str) -> str:
+        """Return explicit requests for 'put it back'; empty if an earlier place is unknown."""
+        match = _BACK.search(text.strip())
+        returns = match and (match["before"] or match["after"] or text.lower().startswith("return"))
+        if match is None or not returns:
+            return ""
+        before = text.strip()[: match.start()]
+        if before.strip() and self.spans(before)[1]:
+            return ""  # something else is said before
+        names = self._meant(match["what"])
+        if not names:
+            return ""
+        requests = []
+        for name in names:
+            place = self.memory.origins.get(name, "")
+            if place not in self.inventory.classes or self.inventory.parents.get(name) == place:
+                return ""
+            relation = self.reader.taxonomy.relation(self.inventory.classes[place])
+            requests.append(f"put {name} {relation} {place}")
+        return " and ".join(requests)
+
+    def _meant(self, words: str) -> tuple[str, ...]:
+        plain = TOGETHER.sub("them", words.lower().removesuffix(" back").strip())
+        if plain in _EVERYTHING:
+            return tuple(self.memory.origins)
+        if plain in PRONOUNS or plain == "one of them":
+            moved = [n for n in self.memory.things if n in self.memory.origins]
+            last = self.memory.group if len(self.memory.group) > 1 else self.memory.used
+            together = tuple(n for n in last if n in moved)
+            found = together or tuple(moved)
+            return found if plain in MANY else found[:1] if "one" in plain else tuple(moved[:1])
+        number = next((ORDINALS[w] for w in plain.split() if w in ORDINALS), 0)
+        if number and plain.split()[-1] in ONES | {*ORDINALS}:  # 'put the first one back'
+            moved = list(self.memory.origins)
+            at = number - 1 if number > 0 else len(moved) - 1
+            return tuple(moved[at : at + 1])
+        tokens, spans = self.spans(plain)
+        if len(spans) != 1 or spans[0].end != len(tokens):
+            return ()
+        classes = self.classes_of(spans[0].thing)
+        moved = [n for n in self.memory.origins if self.inventory.classes.get(n) in classes]
+        name = spans[0].thing.text if spans[0].thing.kind == "name" else ""
+        return (name,) if name in self.memory.origins else tuple(moved[-1:])

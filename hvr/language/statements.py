@@ -54,8 +54,11 @@ def is_question(text: str) -> bool:
 _YOU = [("you",), ("we",), ("i",), ("any",), ("the",)]
 
 
+_SKIPPED = frozenset({"?", ",", "!", ".", "still", "currently", "else"})
+
+
 def _asked(text: str) -> tuple[str, ...]:
-    tokens = tuple(t for t in tokenize(text) if t not in {"?", ",", "!", ".", "still", "currently"})
+    tokens = tuple(t for t in tokenize(text) if t not in _SKIPPED)
     while len(tokens) > 2 and tokens[-1] in _SINCE:
         tokens = tokens[:-1]
     while True:
@@ -150,8 +153,8 @@ class _Questions:
             self._end(cursor)
             place = Adjunct("place", "in", things)
         else:
-            there = cursor.word() == "there"
-            cursor.at += there
+            cursor.at += cursor.word() == "there"
+            cursor.take("relative")  # 'lying'
             found = read_adjuncts(cursor)
             self._end(cursor)
             if not found:

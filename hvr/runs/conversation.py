@@ -25,17 +25,18 @@ from hvr.knowledge.ontology import REACH
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.wording import wording_of
 from hvr.language.answers import CANCEL, DialogueQuestion, chosen, small_talk, undone, unmarked
-from hvr.language.dialogue import DialogueMemory, Rewriter
+from hvr.language.dialogue import Rewriter
 from hvr.language.goal_builder import Goal, Stage
 from hvr.language.grammar import Reader, make_reader
 from hvr.language.own_words import effects_of
 from hvr.language.paraphrase import in_order
+from hvr.language.phrases import DialogueMemory
 from hvr.language.statements import answer, is_question
 from hvr.language.truth import SceneView, StatementJudge
 from hvr.pddl import parse_formula
 from hvr.pddl.task import holds_initially
 from hvr.runs.folder import RunFolder
-from hvr.runs.past_turns import PastQuestions, PastTurn, handled, same_verb
+from hvr.runs.past_turns import PastQuestions, PastTurn, as_question, handled, same_verb
 from hvr.runs.request import Options, read_request
 from hvr.runs.result import Run
 from hvr.runs.spine import OpenScene, carry_out, open_scene
@@ -45,7 +46,8 @@ if TYPE_CHECKING:
     from hvr.execution.events import Event
     from hvr.runs.request import RunRequest
 
-_NOT_THAT = re.compile(r"no\W+not (?P<thing>[^,.;]+)")
+_NOT_THAT = re.compile(r"(?:no\W+)?not (?P<thing>[^,.;]+?)(?:,? sorry)?")
+_ONLY = re.compile(r"(?:i|we) (?:only|just) (?:wanted|want|meant|said|asked for) (?P<what>.+)")
 _SENTENCE = re.compile(r"(?<=[.!?\u2026])\s+")
 
 
@@ -154,11 +156,13 @@ class Conversation:
             SimulatorError, DataFileError: The scene or the folder can no longer be used.
         """
         said: list[str] = []
-        for part in self._parts(text):
+        parts, unread = self._parts(text)
+        for part in parts:
             reply = self._replied(part)
             said.append(reply.text)
             if reply.kind in {"question", "refused", "failed"}:
                 break
+        said[-1] += f"; not read: {', '.join(unread)}" if unread else ""
         reply = replace(reply, text=". ".join(said))
         self.replies = (*self.replies, reply)
         self._folder.append("conversation.jsonl", {"said": text, **reply.to_json()})
@@ -166,11 +170,18 @@ class Conversation:
 
     # --- turns ---------------------------------------------------------------------------
 
-    def _parts(self, text: str) -> list[str]:
-        """Split a turn with questions into its sentences; drop those that only greet or thank."""
+    def _parts(self, text: str) -> tuple[list[str], list[str]]:
+        """Split a turn with questions into its sentences; drop those that only greet or thank.
+
+        The second list has those that say nothing about the scene.
+        """
         parts = [part for part in _SENTENCE.split(text.strip()) if part]
         kept = [part for part in parts if not small_talk(part)] or parts[-1:]
-        return kept if any(map(is_question, kept)) else [" ".join(kept)]
+        says = self._rewriter().says_something
+        said = [p for p in kept if is_question(p) or undone(p, 1) or says(p)] or kept
+        said = [p for p in said if is_question(p) or not as_question(p)] or said
+        unread = [part for part in kept if part not in said]
+        return said if any(map(is_question, said)) else [" ".join(said)], unread
 
     def _replied(self, text: str) -> ConversationReply:
         try:
@@ -180,6 +191,9 @@ class Conversation:
             return self._ask(DialogueQuestion(error.question, error.choices))
         except LanguageError as error:
             self._mention(text)
+            if stated := as_question(text):
+                with suppress(LanguageError):
+                    return self._answer(stated)
             return self._ask_or_refuse(error)
         except (ImpossibleGoalError, PlannerError) as error:
             self._mention(text)
@@ -193,13 +207,15 @@ class Conversation:
         names: list[str] = []
         for span in self._rewriter().spans(text)[1]:
             with suppress(LanguageError):
-                found = judge.things(span.thing)
+                found = judge.things(span.thing) if span.thing.kind != "everything" else ()
                 names += found if len(found) == 1 or span.thing.many else ()
+        asks = is_question(text)
         movable = tuple(n for n in names if self.inventory().true("pickupable", n))
         places = tuple(n for n in names if n not in movable)
         memory = self._memory
         self._memory = memory.replace(
-            request=memory.request if self._rewriter().is_elliptic(text) else text,
+            request=memory.request if asks or self._rewriter().is_elliptic(text) else text,
+            asked=text if asks else "",
             things=tuple(dict.fromkeys((*movable, *places, *memory.things)))[:20],
             group=movable or places or memory.group,
             places=tuple(dict.fromkeys((*places, *memory.places)))[:20],
@@ -233,7 +249,9 @@ class Conversation:
         last = next((r.run for r in reversed(self.replies) if r.run), None)
         past = PastQuestions(self._reader, self._view(), self._memory, self._done, last)
         if (unwanted := _NOT_THAT.fullmatch(plain)) and past.was_last(unwanted["thing"]):
-            return self._undo()
+            if {*past.named(unwanted["thing"])} == {*self._memory.group}:
+                return self._undo()
+            return self._request(f"put {unwanted['thing']} back")
         if talk := small_talk(text):
             take_back = "; 'undo' takes the last request back" if self._done else ""
             talk += take_back if talk.startswith("nothing") else ""
@@ -242,6 +260,17 @@ class Conversation:
             self._spoke_of(told.things)
             return ConversationReply(kind="answer", text=told.text)
         text = past.in_present(plain + "?" * text.rstrip().endswith("?")) or text
+        remark, pause, asked = text.rpartition(", ")
+        if pause and is_question(asked) and not is_question(text):
+            self._mention(remark)  # 'I lost my watch, where is it?'
+            return self._turn(asked)
+        if (only := _ONLY.match(plain)) and self._done:
+            found = [r for r in self._rewriter().requests(only["what"]) if isinstance(r, str)]
+            undone_ = self._undo()
+            if undone_.kind != "failed" and found:
+                reply = self._request(found[0])
+                return replace(reply, text=f"{undone_.text}. {reply.text}")
+            return undone_
         return self._answer(text) if is_question(text) else self._request(text)
 
     def _spoke_of(self, names: tuple[str, ...]) -> None:
@@ -282,7 +311,7 @@ class Conversation:
                 refusal = refusal or error
                 continue
             self._spoke_of(found.things)
-            self._memory = self._memory.replace(request=request)
+            self._memory = self._memory.replace(asked=request)
             return ConversationReply(kind="answer", text=found.text, request=request)
         raise refusal or LanguageError(f"hvr does not understand the question {text.strip()!r}")
 
@@ -385,9 +414,15 @@ class Conversation:
         portable = [n for n in used if done.before.true("pickupable", n)]
         places = [n for n in used if n not in portable]
         origins = dict(self._memory.origins)
-        for name in portable:
+        now = self.inventory()
+        acted = [n for n in done.acted if done.before.true("pickupable", n)]
+        for name in dict.fromkeys((*reversed(acted), *portable)):
             place = done.before.parents.get(name)
-            if place and self.inventory().parents.get(name) != place:
+            if (
+                place
+                and now.parents.get(name) != place
+                and (name in now.parents or name in now.held)
+            ):
                 origins.pop(name, None)  # the latest move comes last
                 origins[name] = place
         moved = [
@@ -398,15 +433,17 @@ class Conversation:
         judge = StatementJudge(self._reader, self._view())
         spans = self._rewriter().spans(done.request)[1]
         named = [n for s in spans if s.thing.nouns for n in judge.things(s.thing)[:1]]
+        unread = self._rewriter().spans(" , ".join(goal.unread))[1]
+        aside = [n for s in unread if s.thing.nouns for n in judge.things(s.thing)[:1]]
         again = self._memory.used if same_verb(done.request, self._memory.request) else ()
         self._memory = DialogueMemory(
             done.request,
-            tuple(dict.fromkeys((*about, *portable, *self._memory.things)))[:20],
+            tuple(dict.fromkeys((*aside, *about, *portable, *self._memory.things)))[:20],
             tuple(about),
             tuple(dict.fromkeys((*places, *named, *self._memory.places)))[:20],
             tuple(dict.fromkeys((*again, *about))),
             MappingProxyType(origins),
-            done.acted,
+            done.acted or self._memory.acted,
         )
 
     # --- undo ----------------------------------------------------------------------------

@@ -13,9 +13,10 @@ from hvr.errors import ImpossibleGoalError, LanguageError
 from hvr.execution.deviations import PLACE_PREDICATES
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.wording import wording_of
-from hvr.language.dialogue import DialogueMemory, Rewriter
+from hvr.language.dialogue import Rewriter
 from hvr.language.goal_builder import Goal
 from hvr.language.grammar import Reader
+from hvr.language.phrases import DialogueMemory
 from hvr.language.statements import QuestionAnswer, answer
 from hvr.language.truth import SceneView, StatementJudge
 from hvr.pddl import And, Atom, Exists, Expression, GroundAction, Not, Or, TypedName, parse_formula
@@ -147,8 +148,8 @@ _WORKED = re.compile(
     r"are you (?:done|finished|ready)|have you (?:done (?:it|that)|finished)"
 )
 _WHICH = re.compile(
-    r"(?:and )?(?:which|what) (?P<thing>[\w ]+?) "
-    r"(?:(?:did|have) you (?:just )?\w+(?: it)?(?: \w+)?|do you mean|(?:was|is) (?:it|that))"
+    r"(?:and )?(?:which|what) (?P<thing>[\w ]+?)"
+    r"(?: (?:did|have) you (?:just )?\w+(?: it)?(?: \w+)?| do you mean| (?:was|is) (?:it|that))?"
 )
 _PUT = re.compile(
     r"where (?:exactly )?(?:did|have) you (?:just )?(?:put|placed?|left|leave) (?P<put>.+)"
@@ -164,6 +165,7 @@ _TAG = re.compile(r",? (?:right|(?:is|are)(?:n't)? (?:it|they))\??$")
 _STATED = re.compile(
     r"(?:and |so )?(?P<thing>it|they|(?:the|my) .+?) (?P<be>is|are) (?P<rest>.+?)\??"
 )
+_IS_BACK = re.compile(r"(?:is|are) (?P<thing>.+?) back(?: again| (?:in|at|to|where) .*)?")
 _BEFORE = re.compile(
     r"(?P<asked>(?:was|were|is) .+?)(?: (?:before|originally|at first|earlier))+(?: that)?"
 )
@@ -175,6 +177,13 @@ _DID = re.compile(
 )
 _STEPS = re.compile(r"how many (?:steps|actions|moves)\b.*|how long did (?:it|that) take")
 _ALL = frozenset({"far", "all", "everything", "today", "overall", "altogether", "now"})
+
+
+def as_question(text: str) -> str:
+    """Return the question whether a statement such as "it's open, isn't it?" is true, or ''."""
+    text = text.lower().strip(" .!").replace("'s ", " is ").replace("'re ", " are ")
+    stated = _STATED.fullmatch(_TAG.sub("", text))
+    return f"{stated['be']} {stated['thing']} {stated['rest']}" if stated else ""
 
 
 @dataclass(frozen=True)
@@ -203,18 +212,26 @@ class PastQuestions:
         if _TOLD.fullmatch(text):
             return QuestionAnswer(self._told(text))
         if _DID.fullmatch(text):
-            return QuestionAnswer(self._told(text) if {*text.split()} & _ALL else self._tell())
+            return QuestionAnswer(
+                self._told(text) if {*text.split()} & _ALL else self._tell(1 + ("before" in text))
+            )
         if self.last is not None and _WORKED.fullmatch(text):
             return QuestionAnswer("yes" if self.last.reached else "no")
         if self.last is not None and _STEPS.fullmatch(text):
             steps = self.last.finished.steps if self.last.finished else 0
             return QuestionAnswer(count(steps, "step"))
+        if (back := _IS_BACK.fullmatch(text)) and (names := self.named(back["thing"])):
+            parents, origins = self.view.inventory.parents, self.memory.origins
+            away = [n for n in names if origins.get(n, parents.get(n)) != parents.get(n)]
+            return QuestionAnswer("no" if away else "yes", names)
         if not self.done:
             return None
         if (which := _WHICH.fullmatch(text)) and (found := self._which(which["thing"])):
             return found
         if (deed := _DEED.fullmatch(text)) and (did := self._did(deed["deed"])) is not None:
-            return QuestionAnswer("yes" if did else "no")
+            return QuestionAnswer(
+                "yes" if did else "no", self._spoken(deed["deed"].partition(" ")[2])
+            )
         if (was := _WAS.fullmatch(text)) and (found := self._was(next(filter(None, was.groups())))):
             return found
         if before := _BEFORE.fullmatch(text):
@@ -226,6 +243,11 @@ class PastQuestions:
 
     def in_present(self, text: str) -> str:
         """Return the question about the present that a question about the past asks, or ''."""
+        put = _PUT.fullmatch(text.rstrip("?"))
+        if text == "where" and self.memory.things:
+            return "where is it?"
+        if (_TAG.search(text) or text.endswith("?")) and (asked := as_question(text)):
+            return asked
         put = _PUT.fullmatch(text.rstrip("?"))
         if text == "where" and self.memory.things:
             return "where is it?"
@@ -279,6 +301,17 @@ class PastQuestions:
                     return brought_about(goals, self.done, self.view.inventory, self.reader)
         return None
 
+    def _spoken(self, text: str) -> tuple[str, ...]:
+        """Return the objects that a text names; of several alike, those used last."""
+        acted = [name for done in reversed(self.done) for name in done.acted]
+        found: list[str] = []
+        for span in self._rewriter.spans(text)[1]:
+            with suppress(LanguageError):
+                names = self.judge.things(span.thing) if span.thing.kind != "pronoun" else ()
+                used = [n for n in acted if n in names]
+                found += names if len(names) == 1 else used[:1]
+        return tuple(dict.fromkeys(found))
+
     def _was(self, thing: str) -> QuestionAnswer | None:
         names = [n for n in self.named(thing) if n in self.memory.origins]
         said = [
@@ -299,10 +332,10 @@ class PastQuestions:
         chosen = requests if words & _ALL else requests[:1] if "first" in words else requests[-1:]
         return "; then ".join(chosen)
 
-    def _tell(self) -> str:
+    def _tell(self, previous: int) -> str:
         if not self.done:
             return "nothing yet"
-        done = self.done[-1]
+        done = self.done[-1] if previous < 2 else self.done[-min(previous, len(self.done))]
         if done.run is None:
             return f"an error ended {done.request!r} half-way"
         blocks = [block.macro.name for ready in done.run.plans for block in ready.plan.blocks]

@@ -15,7 +15,8 @@ import hvr
 from benchmarks.dialogues import failed_dialogues
 from hvr.errors import PlannerError
 from hvr.language.answers import CANCEL, chosen, small_talk, undone
-from hvr.language.dialogue import DialogueMemory, Rewriter
+from hvr.language.dialogue import Rewriter
+from hvr.language.phrases import DialogueMemory
 from hvr.runs import conversation
 from hvr.runs.spine import carry_out
 from tests import warm
@@ -153,6 +154,11 @@ def test_everything_is_undone_at_once(tmp_path: Path) -> None:
         ("close the first of them", "close fridge-1"),
         ("how many are closed?", "how many fridges are closed ?"),
         ("hm, is it open?", "is fridge-1 open ?"),
+        ("open the second one", "open microwave-1"),
+        ("too warm, open it", "too warm , open the fridge"),
+        ("put the knife in too", "put the knife in fridge-1 too"),
+        ("the other way round", "swap fridge-1 and microwave-1"),
+        ("not the mug, the cup", "put the cup in the sink"),
     ],
 )
 def test_turns_are_rewritten_to_stand_alone(text: str, meant: str, tmp_path: Path) -> None:
@@ -217,6 +223,20 @@ def test_refused_turns_and_questions_are_remembered(tmp_path: Path) -> None:
         assert robot.say("it's open, isn't it?").text == "yes"
         assert robot.say("what have you done so far?").text.startswith("then just put cup-1")
         assert robot.say("why did you open it?").text.startswith("because you asked")
+
+
+@pytest.mark.slow
+def test_pairs_ordinals_and_origins_are_remembered(tmp_path: Path) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan2", save=tmp_path / "c")) as robot:
+        robot.say("clean the plate")
+        robot.say("and the bowl")
+        assert robot.say("put the first one in the cabinet").request == "put plate-1 in the cabinet"
+        reply = robot.say("and the other one in the fridge")
+        assert reply.kind == "done" and reply.request == "put bowl-1 in the fridge"
+        assert robot.say("where was it at first?").text.startswith("the bowl was")
+        assert robot.say("not the bowl, sorry").kind == "done"
+        assert robot.say("is the bowl back?").text == "yes"
+        assert robot.say("I only wanted the plate").kind in {"done", "refused"}
 
 
 def test_options_reject_a_folder_as_text() -> None:
