@@ -130,8 +130,8 @@ def update_belief(
 ) -> Belief:
     """Return the belief after an action: seen objects as observed, unseen objects as predicted.
 
-    An object that was believed to be in a receptacle of `whole` but is not seen in it has no known
-    place; neither has an object that was believed to be in the hand.
+    An unseen object loses its known place if it was believed to be directly in a receptacle of
+    `whole`, which would show it, or in the hand.
 
     Args:
         whole: Receptacles whose contents are completely visible.

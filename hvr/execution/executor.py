@@ -214,7 +214,7 @@ class Executor(Generic[Goal]):
         return self._outdated(watch, (), f"{' and '.join(sorted(left))} must still be put right.")
 
     def _first_plan(self, stage: Goal) -> Planned:
-        """Return a plan for a stage, after a search for missing objects if none exists."""
+        """Return a plan for a stage; if none exists, first search for missing objects."""
         while True:
             try:
                 return self.prepare(stage)

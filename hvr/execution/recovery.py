@@ -262,7 +262,7 @@ class RecoveryProgress:
             self.listen(Recovery(use.strategy, use.reason, "failed", use.step))
 
     def least_tried(self, names: tuple[str, ...], impasse: Impasse) -> tuple[str, ...]:
-        """Return the strategies, those used least often for the impasse's step first."""
+        """Sort strategies by how often they were used for the impasse's step, rarest first."""
         return tuple(sorted(names, key=lambda name: self._tried[name, impasse.action]))
 
     def count_use(self, name: str, impasse: Impasse) -> None:
@@ -367,7 +367,7 @@ class ExecutionWorld(Protocol):
             reason: Why the previous plan could not continue; empty for the first plan.
 
         Raises:
-            ImpossibleGoalError: No plan exists, by proof.
+            ImpossibleGoalError: It is proven that no plan exists.
             PlannerError: No plan was found within the time limit.
         """
         ...

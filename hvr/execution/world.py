@@ -442,7 +442,7 @@ class World:
     def retract(
         self, action: GroundAction, state: State, observed: Observed, *, again: bool
     ) -> Revision | None:
-        """Retract the cheapest beliefs that contradict a refusal; return them, or None if none do.
+        """Retract the cheapest beliefs that contradict a refusal, and return them; None if none do.
 
         `near` facts are retracted first: they are only inferred from distances, and cheap to
         restore. Other beliefs are retracted only after a second refusal (`again`), since the first

@@ -358,7 +358,7 @@ def _moved(items: list[_Item], begin: int, length: int) -> list[_Item]:
 def is_worse(
     validator: Validator, plan: Sequence[GroundAction], other: Sequence[GroundAction] | None
 ) -> bool:
-    """Return whether `other` is worse than `plan` by the metric, or only one has a value of it."""
+    """Return whether `other` is worse by the metric than `plan`, or only one has a metric value."""
     metric = validator.task.problem.metric
     if metric is None or other is None:
         return False

@@ -70,7 +70,7 @@ class Critique(JsonObject):
 
 @dataclass(frozen=True)
 class Improvement(JsonObject):
-    """A suggestion rather than a finding: a shorter plan for the same goal, by a different way.
+    """A suggestion rather than a finding: a shorter plan that reaches the same goal differently.
 
     Args:
         plan: The shorter plan.

@@ -537,7 +537,7 @@ class KnowledgeGraph:
         store.update(f"{update} ;\nINSERT DATA {{ {_data(added)} }}" if added else update)
 
     def _send(self, added: Sequence[Quad], removed: Sequence[Quad]) -> None:
-        """Mirror a change to the server, unless it has failed before; the folder misses nothing."""
+        """Mirror a change to the server unless it has failed before; the folder stays complete."""
         if self._shared is None or self._unsent:
             return
         try:

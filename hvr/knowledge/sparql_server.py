@@ -78,7 +78,7 @@ class Login:
 
 
 class Authenticator:
-    """Answers the authentication challenges of one server, and reuses the last one.
+    """Answers the authentication challenges of one server, and reuses the last challenge.
 
     If `preemptive`, the first request contains the credentials in clear text, which is unsafe if
     the server uses Digest to avoid seeing the password.

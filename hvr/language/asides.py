@@ -46,7 +46,7 @@ _SUFFIXES = (
 
 
 def without_manner(cursor: Cursor) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split the words into those to keep and those to ignore, each in order.
+    """Return the words to keep and the words to ignore, both in order.
 
     Unknown adverbs of manner, unknown adjectives and the numbers of furniture are ignored.
     """

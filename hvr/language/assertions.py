@@ -136,7 +136,7 @@ class StatementReader:
         return self.continued(cursor, self._sentence(cursor))
 
     def continued(self, cursor: Cursor, first: Statement) -> Statement:
-        """Read the sentences and predicates that 'and' and 'or' join to the first one.
+        """Read the sentences and predicates that 'and' and 'or' join to the first statement.
 
         Raises:
             LanguageError: The text was not understood, or words are left.

@@ -403,7 +403,7 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
 
 
 def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
-    """Read a clause or, of several clauses joined by 'or', the one that this reading selects."""
+    """Read a clause, or several clauses joined by 'or', of which this reading selects one."""
     cursor.take("either")
     read = read_clause(cursor)
     while (at := cursor.after_or()) is not None:

@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 
 class Picks:
-    """The alternative that one reading selects at each choice, by index.
+    """The index of the alternative that a reading selects at each choice.
 
     Choices beyond the given ones select the first alternative.
     """

@@ -43,7 +43,7 @@ from hvr.values import Value
 
 
 class Referred(Value):
-    """What a phrase without a noun can mean: names of objects, or a phrase with a noun.
+    """The meaning of a phrase without a noun: names of objects, or a phrase with a noun.
 
     If `asks`, the robot must ask which of several objects is meant.
     """

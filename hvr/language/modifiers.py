@@ -122,7 +122,7 @@ def several(determiner: Determiner, word: FunctionWord) -> Determiner:
 
 
 def skip_part(cursor: Cursor) -> bool:
-    """Skip the part of a place ('the lower right of'), with a note; return whether it was there."""
+    """Skip the part of a place ('the lower right of') and note it; return whether it was there."""
     start = at = cursor.at
     while (match := cursor.function("part", "ignored", at=at)) and cursor.named(at) <= match.length:
         at += match.length
@@ -236,7 +236,7 @@ def emptied(draft: MeaningDraft, number: int, condition: str) -> str:
 
 
 def nothing_at(draft: MeaningDraft, number: int, kinds: Sequence[str] = ()) -> str:
-    """Return the condition that no object, or none of some classes, is in or on an entity."""
+    """Return the condition that no object (of `kinds`, if given) is in or on an entity."""
     relations = sorted({draft.taxonomy.relation(c) for c in draft.entities[number].classes})
     types = [draft.taxonomy.pddl_type(c) for c in kinds] or [draft.taxonomy.roles.thing_type]
     kind = types[0] if len(types) == 1 else f"(either {' '.join(types)})"

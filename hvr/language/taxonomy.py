@@ -109,7 +109,7 @@ class Manner(Value):
 
     @property
     def mark(self) -> str:
-        """The condition that holds after the means was used."""
+        """The condition that holds after the means has been used."""
         return f"({self.achieves} ?x)"
 
 

@@ -29,7 +29,7 @@ class ModelChoice:
         prompts: Folder of the user's prompt templates.
         library: File of macro actions to use and to extend.
         cache: SQLite file of answers to reuse; None for no cache.
-        limits: Maximum usage, in a bench of all its plans together; None for no limit.
+        limits: Maximum usage (in a bench, of all plans together); None for no limit.
         calls_per_plan: Maximum number of requests per plan; None for the configured limit, or 100.
             A single plan follows `limits.calls` instead, if set.
         timeout: Timeout per request in seconds; None for the configured timeout, or 60.

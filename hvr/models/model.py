@@ -182,7 +182,7 @@ class Amount(JsonObject):
 
     Args:
         known: Sum of the known numbers.
-        unknown: Number of unknown ones.
+        unknown: Number of unknown numbers.
     """
 
     known: float = 0

@@ -272,7 +272,7 @@ class Policy(Protocol[Wanted]):
             reason: The reason why the previous plan failed, or "" for the first plan.
 
         Raises:
-            ImpossibleGoalError: No plan exists, by proof.
+            ImpossibleGoalError: It is proven that no plan exists.
             PlannerError: No plan was found in time.
             LLMError: The language model did not answer.
         """

@@ -340,7 +340,7 @@ class Finding(Value):
 
 
 def findings(result: Judged, *, limit: int | None = 20) -> tuple[Finding, ...]:
-    """Return all findings about one plan; a message lists at most `limit` literals, if not None."""
+    """Return all findings about one plan; messages list at most `limit` literals (None: all)."""
     report = result.report
     collected: list[Finding] = []
     if report.outcome is Outcome.UNKNOWN:

@@ -516,7 +516,7 @@ __all__ = ["LintFinding", "lint"]
 
 
 def lint(domain: Domain, problem: Problem | None = None) -> list[LintFinding]:
-    """Return the lint findings for a model by rule; the domain's findings come first.
+    """Return the lint findings for a model, sorted by rule, with the domain's findings first.
 
     If there is no problem, a declaration that some problem may use gives no finding or only a note.
     """

@@ -431,7 +431,7 @@ def explain_step(report: StepReport) -> str:
 
 
 def explain_failure(failure: Failure, limit: int | None = 20) -> str:
-    """Return a failure in sentences, one per line, with at most `limit` literals if not None."""
+    """Return a failure in sentences, one per line, with at most `limit` literals (None: all)."""
     hint = f" Did you mean {failure.suggestion!r}?" if failure.suggestion else ""
     lines = [f"{failure.message}{hint}"]
     lines += [f"- {explain_literal(literal)}" for literal in failure.literals[:limit]]

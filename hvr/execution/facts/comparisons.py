@@ -77,7 +77,7 @@ def parse_comparison(text: str) -> ComparisonClause | None:
 def function_patterns(
     functions: Mapping[str, Function],
 ) -> Iterator[tuple[str, re.Pattern[str], tuple[int, ...]]]:
-    """Yield each function with a pattern and its argument positions, once per way to name it."""
+    """Yield (function, pattern, argument positions) for each way to name a function."""
     for function in functions.values():
         name = re.escape(words_of(function.name).lower())
         places = tuple(range(len(function.parameters)))

@@ -59,7 +59,7 @@ class FactFrame(Value):
 
 
 def frames_of(domain: Domain, words: WorldLexicon) -> Iterator[FactFrame]:
-    """Yield the frames that a world's wording gives, and those from names of unary predicates."""
+    """Yield the frames from a world's wording, and from the names of its unary predicates."""
     for name, wording in words.wording.predicates.items():
         for positive, template in ((True, wording.true), (False, wording.false)):
             kinds = [p.types[0] for p in domain.predicates[name].parameters]

@@ -103,7 +103,7 @@ class Imperative(Value):
 
     @cached_property
     def origins(self) -> frozenset[int]:
-        """The parameters that the action's object leaves for another one, such as `?from`."""
+        """The parameters for places that the action's object leaves for another: `?from`."""
         changes = list(literals_of(self.action.effect))
         gone, new = ([a for a, made in changes if made is kind] for kind in (False, True))
         pairs = [(a, b) for a in gone for b in new if a.predicate == b.predicate]

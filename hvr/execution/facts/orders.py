@@ -192,7 +192,7 @@ class FactOrders(FactClauses):
         return None
 
     def _standing_alone(self, text: str) -> Iterator[str]:
-        """Yield an order with its pronoun replaced by each mentioned thing, most recent first."""
+        """Yield an order with its pronoun replaced by each mentioned object, most recent first."""
         pronoun = _IT if _IT.search(text) else _THERE
         if pronoun.search(text) is None:
             yield text

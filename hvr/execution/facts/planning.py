@@ -77,7 +77,7 @@ class StatePlanner:
         """Return a plan from the initial state of a task.
 
         Raises:
-            ImpossibleGoalError: No plan exists, by proof.
+            ImpossibleGoalError: It is proven that no plan exists.
             PlannerError: No plan was found within the time limit.
             UsageError: No planner supports the domain.
         """

@@ -145,7 +145,7 @@ class Matcher:
         self._texts = {t: c for c in types for t in _texts(inventory.ontology, c)}
 
     def match(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-        """Return the objects and the classes that a name means, and the reason; all empty if none.
+        """Return the objects and the classes that a name means, with the reason; all may be empty.
 
         An exact name gives objects, and any other name gives classes. A known class without objects
         in the scene is not replaced by a similar class: without a toaster, no toaster can be used.

@@ -148,7 +148,7 @@ class SentenceEncoder:
         return self.sentences([text])[0]
 
     def sentences(self, texts: Sequence[str]) -> list[Array]:
-        """Return the unit vectors of sentences; those with equally many pieces form a batch."""
+        """Return the unit vectors of sentences; sentences with equally many pieces form a batch."""
         np = self._np
         embedded = [self.embedded(text) for text in texts]
         vectors: dict[int, Array] = {}

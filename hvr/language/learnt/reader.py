@@ -239,7 +239,7 @@ class ScoredFrame:
 
 
 class Space:
-    """The frames that a head can express, by default only with classes of the scene."""
+    """The frames that a head can express; by default, they use only classes of the scene."""
 
     def __init__(
         self, classes: tuple[str, ...], taxonomy: Taxonomy, *, restricted: bool = True
@@ -350,7 +350,7 @@ class Reading:
 
 
 class LearntReader:
-    """Reads requests with the encoder and its head, by default only with classes of the scene.
+    """Reads requests with the encoder and its head; by default, only with classes of the scene.
 
     Raises:
         MissingExtraError: The extra `language` is not installed.

@@ -204,7 +204,7 @@ class Vocabulary:
         return result
 
     def declared_objects(self) -> Iterator[TypedName]:
-        """Yield the objects, with those that represent values last."""
+        """Yield the objects; objects that represent values come last."""
         for thing in self.problem.all_objects:
             yield TypedName(self.names.new("object", thing.name), self.types(thing.type))
         if self._booleans:

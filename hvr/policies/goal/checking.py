@@ -205,7 +205,7 @@ class _Checker:
     # What can be true -----------------------------------------------------------------------
 
     def fit(self, literal: GoalLiteral) -> None:
-        """Keep only the classes for which a literal can hold; report it if there are none."""
+        """Keep only the classes for which a literal can hold; report an error if none is left."""
         if not literal.holds:
             return
         subject = self.things[literal.args[0]]

@@ -83,7 +83,7 @@ LEDGER_FILE = "ledger.sqlite"
 def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | None]:
     """Return the equipment, the usage meter, and the library to which macro actions are added.
 
-    The library is None if none is extended.
+    The path of the library is None if no library is extended.
 
     A repeated run uses the library, prompts and planner results of the recorded run, and extends no
     library. A resumed run uses those in its own folder.

@@ -198,7 +198,7 @@ class StepErrors:
     def corrupt(
         self, steps: Sequence[GroundAction], streams: Streams, factor: float = 1.0, before: int = 0
     ) -> Steps:
-        """Corrupt each step with `factor` times its probability, after `before` earlier steps."""
+        """Corrupt each step with `factor` times its error probability; `before` steps precede."""
         kinds: dict[int, str] = {}
         rngs = [streams(f"step {number}") for number in range(len(steps))]
         for number, rng in enumerate(rngs):

@@ -510,7 +510,7 @@ class CallLedger:
         )
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Record in an uncertain call's entries whether it took effect; `by` is the evidence."""
+        """Record in an uncertain call's entries whether the call took effect, as `by` shows."""
         state = CallState.DONE if done else CallState.NOT_DONE
         for one in self.entries():
             if one.key == key_of(call) and one.unclear:

@@ -213,7 +213,7 @@ class EntityGraph:
         return levels
 
     def described(self, number: int) -> dict[str, Json]:
-        """Return the properties with exactly one value, except null, to show them to the user."""
+        """Return the properties to show to the user: those with one value that is not null."""
         return {
             " ".join(sorted(words)): values[0]
             for words, values in self._entities[number].properties.items()

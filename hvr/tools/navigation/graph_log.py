@@ -401,7 +401,7 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> 
 
 
 def with_reviews(seen: Iterable[ObservedCall], days: float) -> Iterator[GraphEvent]:
-    """Yield observations, with a review of the graph after every `days` days; 0 for no reviews.
+    """Yield observations, and a review of the graph after every `days` days (none if 0).
 
     A review comes before the first observation that is at least `days` after the last review.
     """

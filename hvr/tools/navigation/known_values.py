@@ -167,7 +167,7 @@ class ParameterMatcher:
         )
 
     def meaning(self, taker: str, parameter: str) -> ParameterMeaning | None:
-        """Return the meaning of a tool's parameter (without `taker`, that of the name), or None."""
+        """Return a parameter's meaning or, if `taker` is '', the meaning of that name, or None."""
         if not taker:
             return self._named.get(parameter)
         return self._taken.get((taker, parameter))

@@ -20,7 +20,7 @@ _NOT_FOR_HIERARCHIES = frozenset({"HVR307", "HVR311", "HVR313"})
 def lint_hddl(
     domain: HierarchicalDomain, problem: HierarchicalProblem | None = None
 ) -> list[LintFinding]:
-    """Return the lint findings for a hierarchical model by rule; the domain's come first."""
+    """Return the lint findings for a hierarchical model, sorted by rule, the domain's first."""
     flat = _with_methods(domain)
     findings = [
         adapted

@@ -225,7 +225,7 @@ def holders(
 
     The Floor is included if it holds the receptacle and the object's bottom is at most 0.5 m above
     it, or the receptacle is a GarbageCan. In the recorded scenes, objects up to 0.47 m above the
-    floor have both receptacles, and objects at 0.58 m or more only the other one.
+    floor have both receptacles, and objects at 0.58 m or more only the other receptacle.
     """
     parents = [receptacle.object_id]
     if placed.box.y0 <= ON_FLOOR or receptacle.object_type == "GarbageCan":

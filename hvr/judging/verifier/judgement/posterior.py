@@ -403,7 +403,7 @@ class PlanOpinion:
         return risk
 
     def missing(self, source: int | None, target: int | None) -> dict[int, float]:
-        """Return each tool's probability of being the first one missing between two steps.
+        """Return each tool's probability of being the first tool missing between two steps.
 
         None as `source` is the start of the plan, as `target` its end.
         """

@@ -76,7 +76,7 @@ def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph
 
 
 def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph:
-    """Return the plan graph for the verifier, in which movable things have no names of their own.
+    """Return the plan graph for the verifier, in which movable objects have generic names.
 
     They are called a named, similar or other thing, depending on how the request names them; in the
     request, each is `thing`. Furniture and appliances keep their classes. What is learnt from a mug

@@ -144,7 +144,7 @@ _SUITS: dict[ValueKind, dict[ValueForm, float]] = {
 
 
 def value_compatibility(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
-    """Return how well a value matches a parameter, from 0 to 1, and the value in its type."""
+    """Return how well a value matches a parameter, from 0 to 1, and the converted value."""
     kind = kind_of(parameter)
     if kind is ValueKind.NUMBER:
         return _as_number(span, parameter)
