@@ -139,11 +139,11 @@ class Cursor:
     # --- lookahead -----------------------------------------------------------------------
 
     def kind(self, wanted: type[_Entry], at: int | None = None) -> int:
-        """Return the length of the longest phrase at a position with an entry of a type, or 0."""
+        """Return the length of the longest phrase here that has an entry of a type, or 0."""
         return next(self.entries(wanted, at), (0, None))[0]
 
     def entries(self, kind: type[_Entry], at: int | None = None) -> Iterator[tuple[int, _Entry]]:
-        """Yield the lengths and entries of the phrases of a kind at a position, longest first."""
+        """Yield (length, entry) for each phrase of a kind at a position, longest first."""
         for length, entries in self.lexicon.matches(self.tokens, self.at if at is None else at):
             for entry in entries:
                 if isinstance(entry, kind):

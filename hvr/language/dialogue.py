@@ -366,7 +366,7 @@ class Rewriter(PhraseReader):
         return Referred((" ".join((*article, *head[:-1], label)),) if label else ())
 
     def _described(self, text: str, names: Sequence[str]) -> list[str]:
-        """Return the objects that a description such as 'with the lamp on it' fits."""
+        """Return the objects that fit a description such as 'with the lamp on it'."""
         match = _DESCRIBED.fullmatch(text)
         said = f"with {match['thing']}" if match and match["thing"] else match and match["rest"]
         said = with_object_names(

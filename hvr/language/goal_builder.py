@@ -85,7 +85,7 @@ class Demand(Value):
 
     @property
     def passing(self) -> bool:
-        """Whether the demand only prepares for later ones."""
+        """Whether the demand only prepares for later demands."""
         return self.text == "(near ?x)"
 
     @property

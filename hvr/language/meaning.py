@@ -268,7 +268,7 @@ class MeaningDraft:
         return alive
 
     def is_a(self, number: int, *kinds: str) -> bool:
-        """Return whether any class of an entity is a subclass of any of the given ones."""
+        """Return whether any class of an entity is a subclass of any class in `kinds`."""
         return any(
             self.taxonomy.is_a(c, kind) for c in self.entities[number].classes for kind in kinds
         )

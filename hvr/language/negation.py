@@ -268,7 +268,7 @@ def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
 
 
 def exclude_contradicted(draft: MeaningDraft) -> None:
-    """Exclude from 'all …' objects with the opposite state: 'all lights off but the lamp on'."""
+    """Exclude objects with the opposite state from 'all …': 'all lights off but the lamp on'."""
     opposed = draft.taxonomy.methods.opposed
     groups = [n for n, entity in enumerate(draft.entities) if entity.count == 0]
     for number in groups:

@@ -84,7 +84,7 @@ class PhraseSpan(Value):
 
 
 class PhraseReader:
-    """Finds the noun phrases of a text, and the earlier places of objects."""
+    """Finds the noun phrases in a text, and the earlier places of objects."""
 
     def __init__(
         self, reader: Reader, inventory: Inventory, memory: DialogueMemory | None = None
@@ -99,7 +99,7 @@ class PhraseReader:
         return bool(cursor.named() and not cursor.verb()) or cursor.is_name()
 
     def says_something(self, text: str) -> bool:
-        """Return whether a sentence has a verb, a thing or a word that stands for one."""
+        """Return whether a sentence has a verb, an object or a word that stands for an object."""
         words = {*tokenize(text)} if text.strip() else set()
         standing = words & (PRONOUNS | {*ORDINALS, "one", "ones", "other", "both"})
         return bool(standing or self.spans(text)[1]) or self.has_verb(text)

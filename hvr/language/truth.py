@@ -128,7 +128,7 @@ class StatementJudge:
         return _all(values)
 
     def looks(self, statement: Statement) -> tuple[str, ...]:
-        """Return the unseen places that can decide a statement; places that it names come first."""
+        """Return the unseen places that can decide a statement, starting with those it names."""
         unknown = [part for part in statement.parts if self.truth(part) is None]
         return tuple(dict.fromkeys(place for part in unknown for place in self._looks(part)))
 
@@ -191,7 +191,7 @@ class StatementJudge:
         return tuple(dict.fromkeys(there))
 
     def near(self, word: str, name: str) -> Nearness:
-        """Return the condition to be near an object: `next to` the alarm clock."""
+        """Return the condition that something is near an object: `next to` the alarm clock."""
         return Nearness(word, (self.inventory.classes[name],), name, name)
 
     def _is_beside(self, name: str, others: Sequence[str], word: str) -> bool:

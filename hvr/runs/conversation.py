@@ -173,7 +173,7 @@ class Conversation:
     def _parts(self, text: str) -> tuple[list[str], list[str]]:
         """Split a turn with questions into its sentences; drop those that only greet or thank.
 
-        The second list has those that say nothing about the scene.
+        The second list contains the sentences that say nothing about the scene.
         """
         parts = [part for part in _SENTENCE.split(text.strip()) if part]
         kept = [part for part in parts if not small_talk(part)] or parts[-1:]

@@ -180,7 +180,7 @@ _ALL = frozenset({"far", "all", "everything", "today", "overall", "altogether", 
 
 
 def as_question(text: str) -> str:
-    """Return the question whether a statement such as "it's open, isn't it?" is true, or ''."""
+    """Return the question of whether a statement ("it's open, isn't it?") is true, or ''."""
     text = text.lower().strip(" .!").replace("'s ", " is ").replace("'re ", " are ")
     stated = _STATED.fullmatch(_TAG.sub("", text))
     return f"{stated['be']} {stated['thing']} {stated['rest']}" if stated else ""
@@ -302,7 +302,7 @@ class PastQuestions:
         return None
 
     def _spoken(self, text: str) -> tuple[str, ...]:
-        """Return the objects that a text names; of several alike, those used last."""
+        """Return the objects that a text names; among similar objects, the ones used last."""
         acted = [name for done in reversed(self.done) for name in done.acted]
         found: list[str] = []
         for span in self._rewriter.spans(text)[1]:
