@@ -68,7 +68,8 @@ def with_referent(
     there are several objects, the pronoun stays; words after the first noun are never replaced.
     Each replacement has a note.
     """
-    told = Cursor(" ".join(asides), tuple(" , ".join(asides).split()), lexicon)
+    words_told = (word.removesuffix("'s") for word in " , ".join(asides).split())
+    told = Cursor(" ".join(asides), tuple(words_told), lexicon)
     things, places = _mentioned(told)
     notes: list[str] = []
     cursor = Cursor(" ".join(tokens), tokens, lexicon)

@@ -66,6 +66,14 @@ def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
     if cursor.function("prep"):  # '… on the table, not in the bowl'
         return Prohibition(None, (IT,), read_adjuncts(cursor))
     verb = cursor.verb()
+    if verb is None and cursor.split_verb():  # 'do not turn it on'
+        apart = cursor.particles()
+        cursor.at += 1
+        things = _any_of(cursor, cursor.between(start))
+        if (particle := cursor.particle_here()) not in apart:
+            raise cursor.parse_error()
+        cursor.at += 1
+        return Prohibition(apart[str(particle)], things, read_adjuncts(cursor))
     limit = _limit(cursor, cursor.at + (verb.length if verb else 0))
     if limit is None and (cursor.take("use") or cursor.take("means") or verb is None):
         return Prohibition(None, _any_of(cursor, "without"))

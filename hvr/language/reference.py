@@ -8,6 +8,7 @@ from hvr.errors import LanguageError
 from hvr.knowledge.ontology import (
     PLACE,
     PORTABLE,
+    RUNNING,
     RUNS_INTO,
     SLICE,
     SLICED,
@@ -348,6 +349,8 @@ class Referents:
         group = self._is_group(thing, classes)
         count = how_many(thing, group)
         fixed = not any(self.taxonomy.plays(c, PORTABLE) for c in classes)
+        runs = self.taxonomy.roles.bearer(RUNNING)
+        fixed = fixed or (runs is not None and reading.requires == runs)  # 'candles on'
         if determiner.count is None and count < 0 and fixed and reading.requires != self._place:
             count = 0  # 'lights off', 'close drawers': they are always there
         if count == 1 and self._ends_all(thing, reading):

@@ -146,7 +146,8 @@ _FORMS = (
         r"((?:it|them|him|her|that|the [\w ]+?|my [\w ]+?))(?=\s*(?:[,.;!?]|$))",
         r"put \2 \1",
     ),
-    (r"\bchop[- ]chop\b,?", ""),
+    (r"\bchop[- ]chop\b,?|(?:^|(?<=[.!?;] ))at least,? (?=\w)", ""),
+    (r"(?:^|(?<=[.,!?;] ))(can't|cannot|couldn't) (?=\w)", r"i \1 "),
     # 'the pan stays where it is'
     (
         r"\b((?:the|my|this|that|those|these) [\w ]+?) (?:(?:should|must|can|may|has to|have to) )?"

@@ -536,6 +536,8 @@ class _Sentence:
             return True  # 'young man'
         if len(words) == 1 and is_noise(words[0], self.lexicon):
             return True
+        if words[:2] in {("you", "know"), ("you", "see")}:
+            return True  # 'you know that mug? wash it'
         if words[0] in {"thanks", "thank"} and not any(map(self._named, range(start, end))):
             return True
         states = self._states(words)
@@ -559,6 +561,7 @@ class _Sentence:
             return True  # 'we don't want a fire', 'not to be rude'
         if words[0] in LIGHT_WORDS and not orders:
             idle = words[0] in IDLE or words[1:2] in (("me",), ("us",), ("your",), ("ready",))
+            idle = idle or (words[0] in ASKS and words[1:2] != () and words[1] in PERSONS)
             return True if idle else None
         if cursor.function("forbid", "without", at=start):
             return self._denying(words, states)
