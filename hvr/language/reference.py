@@ -196,7 +196,14 @@ class Referents:
     def all_of(self, things: Iterable[NounPhrase], reading: ReferentReading) -> list[int]:
         entities: list[int] = []
         for thing in self._described_alike(things):
-            entities += [n for n in self.of(thing, reading) if n not in entities]
+            found = self.of(thing, reading)
+            same = next((n for n in found if n in entities), None)
+            # No thing of a list may be dropped: 'every lamp and the light'.
+            if same is not None and thing.kind == "noun" and len(found) == 1:
+                text = self.draft.entities[same].text
+                if thing.text != text:
+                    raise LanguageError(f"{thing.text!r} means the same as {text!r} here: name it")
+            entities += [n for n in found if n not in entities]
         return entities
 
     def _described_alike(self, things: Iterable[NounPhrase]) -> Iterator[NounPhrase]:

@@ -185,6 +185,7 @@ def test_two_ways_to_ask_mean_the_same(scene: str, said: str, plain: str) -> Non
         ("FloorPlan301", "put the book under the bed"),
         ("FloorPlan10", "put the apple between the vases"),
         ("FloorPlan1", "check the stove"),
+        ("FloorPlan208", "switch off every lamp and the light"),
         ("FloorPlan427", "throw away the toilet paper in the bathtub, keep the one on the counter"),
     ],
 )
