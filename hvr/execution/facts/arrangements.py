@@ -82,8 +82,8 @@ def tower(reader: OrderReader, text: str) -> list[Formula] | None:
             return None
     elif len(chain) < 3:
         return None
+    if any(reader.object_of(one) is None for one in chain):
+        return None
     pairs = [reader.order(f"put {one} on {other}") for one, other in pairwise(chain)]
     known = [pair for pair in pairs if pair is not None]
-    if len(known) < len(pairs) or any(reader.object_of(one) is None for one in chain):
-        return None
-    return [formula for pair in known for formula in pair]
+    return [formula for pair in known for formula in pair] if len(known) == len(pairs) else None

@@ -95,11 +95,9 @@ _GENERIC = frozenset({*PLACING, "make", "keep", "turn", "set", "remove", "pull",
 
 
 class FactOrders(FactClauses):
-    def __init__(
-        self, domain: Domain, problem: Problem, words: WorldLexicon, context: str = ""
-    ) -> None:
+    def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
         super().__init__(domain, problem, words)
-        self._context = context
+        self._context = ""
         domain, words = self.domain, self.words
         said = orders_of(words.wording.actions, domain)
         nouns = {noun for names in words.types.values() for noun in names}
@@ -112,6 +110,8 @@ class FactOrders(FactClauses):
         self._mentions: list[str] = []  # things that 'it' and 'there' can mean
         self._last: tuple[str, str] = ("", "")  # the last verb and its object
         self._request = ""
+        self._refused: set[str] = set()
+        self._excepting = False
 
     @property
     def lexicon(self) -> Lexicon:
@@ -120,8 +120,20 @@ class FactOrders(FactClauses):
         verbs = [(verb, Verb(verb, "state")) for verb in sorted(self.verbs)]
         return build_lexicon(nouns, verbs, (), ())
 
-    def read(self, text: str, *, orders: bool) -> list[Formula]:
+    def read(self, text: str, *, orders: bool, context: str = "") -> list[Formula]:
+        """Parse a request as stages.
+
+        Args:
+            orders: Whether orders are read besides clauses.
+            context: The request of which the text is a part.
+
+        Raises:
+            LanguageError: The request was not understood.
+        """
+        self._context, self._mentions, self._last, self._failure = context, [], ("", ""), None
+        self._things.mentioned.clear()
         words = self._request = plain_text(text)
+        self._refused.clear()
         clauses = self._conjunction(words, self._single)
         if clauses is not None:
             return [all_of(clauses)]
@@ -179,6 +191,7 @@ class FactOrders(FactClauses):
 
     def orders(self, text: str) -> Formula | None:
         self._request = plain_text(text)
+        self._refused.clear()
         found = self._conjunction(self._request, self._order)
         return None if found is None else all_of(found)
 
@@ -226,6 +239,16 @@ class FactOrders(FactClauses):
             yield from self._standing_alone(pronoun.sub(thing, text, count=1))
 
     def order(self, text: str) -> list[Formula] | None:
+        """Parse an order without pronouns; return None for other texts."""
+        if text in self._refused or len(text.split()) > _MOST_WORDS:
+            return None
+        self._refused.add(text)  # also while it is read, so that rewordings end
+        found = self._ordered(text)
+        if found is not None:
+            self._refused.discard(text)
+        return found
+
+    def _ordered(self, text: str) -> list[Formula] | None:
         text = _KEEPING.sub(lambda match: plain_verb(match[1], {*self.verbs, *HOLDING}), text)
         text = _BACK.sub("", text)
         if (level := _LEVEL.fullmatch(text)) is not None:
@@ -286,15 +309,21 @@ class FactOrders(FactClauses):
 
     def _except(self, text: str) -> list[Formula] | None:
         """Parse 'put every block on the table except red', in which red is not a block to put."""
+        if self._excepting:
+            return None
         match = EXCEPTION.fullmatch(text)
         words = match["head"].split() if match is not None else []
+        self._excepting = bool(words)
         for at in range(1, len(words)):
             assert match is not None
             out = re.sub(r"\bones?\b", words[at - 1], match["out"])
             found = self.order(" ".join((*words[:at], out, *words[at:])))
             if found is not None:
-                return found
-        return None
+                break
+        else:
+            found = None
+        self._excepting = False
+        return found
 
     def _contrast(self, text: str) -> list[Formula] | None:
         """Parse 'put red on green, not blue': blue must not be on green."""
@@ -686,6 +715,9 @@ class FactOrders(FactClauses):
                 return [formula]
         return None
 
+
+_MOST_WORDS = 40
+"""Maximum number of words of one order."""
 
 _SUBJECT = "\0"
 """Placeholder for the subject of a property."""

@@ -52,6 +52,7 @@ class FactProperties:
 
     def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
         self._kinds = sorted(("object", *domain.types), key=lambda kind: kind == "object")
+        self.original = domain, problem
         domain, problem, words = with_inferred_types(domain, problem, words)
         self.domain = domain
         self.problem = problem

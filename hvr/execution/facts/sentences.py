@@ -62,18 +62,13 @@ class ParsedGoal:
 
 
 def _stages(
-    text: str,
-    domain: Domain,
-    problem: Problem,
-    words: WorldLexicon,
-    *,
-    orders: bool,
-    context: str = "",
+    text: str, words: WorldLexicon, reader: FactOrders, *, orders: bool, context: str = ""
 ) -> tuple[ParsedGoal, ...]:
     if text.lstrip().startswith("("):
+        domain, problem = reader.original
         stages = [parse_formula(text, domain, problem.objects, file="<goal>")]
     else:
-        stages = FactOrders(domain, problem, words, context).read(text, orders=orders)
+        stages = reader.read(text, orders=orders, context=context)
     return tuple(ParsedGoal(formula, goal_text(formula, words)) for formula in stages)
 
 
@@ -166,16 +161,17 @@ def problem_for(
         ImpossibleGoalError: The sentence requests a missing object or an impossible state.
         PddlError: The PDDL is invalid.
     """
+    reader = FactOrders(domain, problem, words)
     if supports_requests(ontology):
-        return _problem_for(text, domain, problem, words, ontology)
+        return _problem_for(text, words, reader, ontology)
     try:
-        return _problem_for(text, domain, problem, words, None)
+        return _problem_for(text, words, reader, None)
     except LanguageError as error:
-        return _inside(text, domain, problem, words, error)
+        return _inside(text, words, reader, error)
 
 
 def _inside(
-    text: str, domain: Domain, problem: Problem, words: WorldLexicon, refusal: LanguageError
+    text: str, words: WorldLexicon, reader: FactOrders, refusal: LanguageError
 ) -> RequestedProblem:
     """Read the wish inside a request that is not read as a whole.
 
@@ -183,19 +179,19 @@ def _inside(
         AmbiguousError: It is uncertain whether the request asks for the wish.
         LanguageError: No wish inside the request can be read; this is `refusal`.
     """
-    orders = FactOrders(domain, problem, words)
+    domain, problem = reader.original
 
     def reads(part: str) -> bool:
         try:
-            return bool(orders.read(part, orders=True))
+            return bool(reader.read(part, orders=True))
         except HvrError:
             return False
 
     if isinstance(refusal, AmbiguousError) or text.lstrip().startswith("("):
         raise refusal
-    for wish in wishes(text, orders.lexicon, reads)[0]:
+    for wish in wishes(text, reader.lexicon, reads)[0]:
         try:
-            posed = _problem_for(" ".join(wish.tokens), domain, problem, words, None)
+            posed = _problem_for(" ".join(wish.tokens), words, reader, None)
         except LanguageError:
             continue
         if not wish.sure:
@@ -226,14 +222,15 @@ def _may_be_goal(aside: str, domain: Domain, problem: Problem, words: WorldLexic
 
 
 def _problem_for(
-    text: str, domain: Domain, problem: Problem, words: WorldLexicon, ontology: Ontology | None
+    text: str, words: WorldLexicon, reader: FactOrders, ontology: Ontology | None
 ) -> RequestedProblem:
+    domain, problem = reader.original
     verbs = ontology is not None
     if not text.lstrip().startswith("(") and (limited := _LIMIT.fullmatch(plain_text(text))):
         rest = " ".join(
             filter(None, (limited["before"].strip(" ,;"), limited["after"].strip(" ,;")))
         )
-        posed = _problem_for(rest, domain, problem, words, ontology)
+        posed = _problem_for(rest, words, reader, ontology)
         number = NUMBERS.get(limited["number"]) or int(limited["number"])
         limits = with_step_limit(posed.domain, posed.problem, number)
         return RequestedProblem(*limits, f"{posed.said}; in at most {number} steps", posed.notes)
@@ -244,12 +241,12 @@ def _problem_for(
             return RequestedProblem(domain, empty, "nothing is left to do", notes)
         posed = problem_for(rest, domain, problem, words)
         return replace(posed, notes=(*notes, *posed.notes))
-    if not verbs and (timed := _over_time(text, domain, problem, words)) is not None:
+    if not verbs and (timed := _over_time(text, words, reader)) is not None:
         return timed
-    if not verbs and (restricted := _restricted(text, domain, problem, words)) is not None:
+    if not verbs and (restricted := _restricted(text, words, reader)) is not None:
         return restricted
     try:
-        read = _stages(text, domain, problem, words, orders=not verbs)
+        read = _stages(text, words, reader, orders=not verbs)
     except LanguageError:
         if ontology is None:
             raise
@@ -267,12 +264,10 @@ _LIMIT = re.compile(
 )
 
 
-def _restricted(
-    text: str, domain: Domain, problem: Problem, words: WorldLexicon
-) -> RequestedProblem | None:
+def _restricted(text: str, words: WorldLexicon, reader: FactOrders) -> RequestedProblem | None:
+    domain, problem = reader.original
     if text.lstrip().startswith("("):
         return None
-    reader = FactOrders(domain, problem, words)
     facts = FactWords(reader, domain, problem)
     rest, fixed = without_fixed(plain_text(text), reader)
     rest, deeds, things = without_prohibitions(rest, reader.verbs)
@@ -285,16 +280,14 @@ def _restricted(
     constraints += [
         parse_constraint(f"(always {state})", domain, problem.objects) for state in kept
     ]
-    stages = _stages(rest, domain, problem, words, orders=True, context=plain_text(text))
+    stages = _stages(rest, words, reader, orders=True, context=plain_text(text))
     return _posed(domain, problem, words, [stage.formula for stage in stages], constraints, [])
 
 
-def _over_time(
-    text: str, domain: Domain, problem: Problem, words: WorldLexicon
-) -> RequestedProblem | None:
+def _over_time(text: str, words: WorldLexicon, reader: FactOrders) -> RequestedProblem | None:
+    domain, problem = reader.original
     if text.lstrip().startswith("("):
         return None
-    reader = FactOrders(domain, problem, words)
     if (own := own_words(text, reader.clauses)) is not None:
         return _posed(domain, problem, words, *own)
     timed = timed_request(text, FactWords(reader, domain, problem))
@@ -308,7 +301,7 @@ def _over_time(
     stages = [all_of(stages)] if stages else []
     rest = ". ".join(part for part, end in timed.parts if not end)
     if rest or timed.main:
-        read = _stages(rest or timed.main, domain, problem, words, orders=True)
+        read = _stages(rest or timed.main, words, reader, orders=True)
         stages += [stage.formula for stage in read]
     # What ends a condition need not last: another part may undo it.
     ends = [f"(sometime {end})" for _, end in timed.parts if end and rest]

@@ -139,6 +139,13 @@ class ThingReader:
         self._linked = linked
         self.phrases: Mapping[str, str] = dict(self._phrases())
         self._squeezed = {_squeezed(name): name for name in self.objects}
+        self._nouns_by_word: dict[str, list[tuple[str, list[str], bool]]] = {}
+        for kind, names in (*words.types.items(), ("object", _ANY_THING)):
+            for noun in names:
+                forms = plurals(noun)
+                for form in dict.fromkeys((noun, *forms)):
+                    entry = (kind, form.split(), form in forms)
+                    self._nouns_by_word.setdefault(entry[1][0], []).append(entry)
         self._known: dict[str, Thing | None] = {}
         self._open: set[str] = set()
 
@@ -373,16 +380,11 @@ class ThingReader:
 
     def _nouns(self, text: str) -> Iterator[tuple[str, list[str], bool, str]]:
         words = text.split()
-        named = [*self.words.types.items(), ("object", _ANY_THING)]
         for start in range(min(len(words), 4)):
-            for kind, names in named:
-                for noun in names:
-                    forms = plurals(noun)
-                    for form in (noun, *forms):
-                        size = len(form.split())
-                        if words[start : start + size] == form.split():
-                            many = form in forms
-                            yield kind, words[:start], many, " ".join(words[start + size :])
+            for kind, form, many in self._nouns_by_word.get(words[start], ()):
+                size = len(form)
+                if words[start : start + size] == form:
+                    yield kind, words[:start], many, " ".join(words[start + size :])
 
     def _chosen(self, members: tuple[str, ...], tail: str, whole: str) -> tuple[str, ...] | None:
         """Return the members that a restriction and an exception leave, or None if unclear."""
