@@ -101,6 +101,7 @@ def read_statement(
     """
     text = with_object_names(text, view.inventory, reader.taxonomy, reader.lexicon)
     said = [_SOME.get(t, t) for t in tokenize(text) if t not in STOPS | _STILL]
+    said = [t for n, t in enumerate(said) if t != "left" or not _is_remaining(said, n)]
     for at in range(2, len(said)):  # 'there is no bread there'
         if said[at] == "there" and (*said[at + 1 : at + 2], "")[0] not in _ASKING:
             said[at] = said[at] if said[at - 1] in {"in", "on", "and", "or"} else "inside"
@@ -110,6 +111,12 @@ def read_statement(
     if unread is not None:
         unread += cursor.unread
     return statement
+
+
+def _is_remaining(words: Sequence[str], at: int) -> bool:
+    """Return whether 'left' means 'remaining': 'there are eggs left in the fridge'."""
+    before, after = words[at - 1] if at else "the", (*words[at + 1 : at + 2], "in")[0]
+    return before not in {"the", "on", "to", "a"} and after in {"in", "on", "inside", "at"}
 
 
 def only(statement: Statement, name: str) -> Statement:
@@ -189,8 +196,7 @@ class StatementReader:
         cursor.at += cursor.word() == "neither"
         cursor.take("of")
         limits = _read_limits(cursor)
-        nothing = none and not cursor.starts_thing()  # 'nothing is in it'
-        things, either = (_ANYTHING, True) if nothing else self.subjects(cursor)
+        things, either = self._things(cursor, "is", nothing=none, subject=True)
         return self.predicated(cursor, things, either=either, none=none, limits=limits)
 
     def existing(self, cursor: Cursor, *, denied: bool = False) -> Statement:
@@ -200,10 +206,11 @@ class StatementReader:
             denied: Whether the preceding words deny existence: 'there isn't'.
         """
         limits = _read_limits(cursor)
-        denied = denied or (not limits.given and cursor.take("none") is not None)
+        none = not limits.given and cursor.take("none") is not None
+        denied = denied or none
         alone = cursor.word() == "only"  # 'there is only an egg in it'
         cursor.at += alone
-        things, either = self._things(cursor, "there is", nothing=denied)
+        things, either = self._things(cursor, "there is", nothing=none)
         cursor.skip_fillers()
         places = self._resolved(Predication((), read_adjuncts(cursor)))
         held = [a.things for a in places.adjuncts if a.kind == "place"] if places else []
@@ -235,8 +242,10 @@ class StatementReader:
             return (NounPhrase("everything", word),), word == "anything"
         return self._listed(cursor, "is", subject=True)
 
-    def _things(self, cursor: Cursor, after: str, *, nothing: bool) -> tuple[Things, bool]:
-        """Read the subjects of existence, and whether the existence of one of them is enough.
+    def _things(
+        self, cursor: Cursor, after: str, *, nothing: bool, subject: bool = False
+    ) -> tuple[Things, bool]:
+        """Read known or unknown things, and whether one of them is enough.
 
         Args:
             nothing: Whether a negation precedes, so that no noun phrase need follow: 'nothing'.
@@ -251,7 +260,7 @@ class StatementReader:
         if cursor.word() == "anything" or (nothing and not cursor.starts_thing()):
             cursor.at += cursor.word() == "anything"
             return _ANYTHING, True
-        return self._listed(cursor, after)
+        return self.subjects(cursor) if subject else self._listed(cursor, after)
 
     def _listed(self, cursor: Cursor, after: str, *, subject: bool = False) -> tuple[Things, bool]:
         start, cursor.ending = cursor.at, not subject
@@ -343,6 +352,7 @@ class StatementReader:
             return counted.replace(open=_is_open(inner), **_numbers(inner, limits))
         whole = every or any(t.determiner.each or t.determiner.both for t in things)
         whole = whole or any(t.determiner.count == 0 for t in things)
+        whole = whole or (not positive and any(map(_is_whole, things)))  # 'the drawers have no …'
         one = len(holders) == 1 and any(t.determiner.definite for t in things)
         single = SceneStatement(
             holders, contents, every=(whole or one) and not none, denied=none, positive=positive

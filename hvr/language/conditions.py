@@ -259,11 +259,8 @@ class _Splitter:
 
     def _is_inverted(self, tokens: Sequence[str]) -> bool:
         """Return whether 'should' begins a condition: 'should the mug be dirty, …'."""
-        return (
-            tokens[:1] == ("should",)
-            and tokens[1:2] not in (("i",), ("we",))
-            and ("be" in tokens or tokens[1:2] == ("you",))
-        )
+        asks = tokens[:1] == ("should",) and tokens[1:2] not in (("i",), ("we",))
+        return asks and self._leading(tuple(tokens[1:])) is not None
 
     def _states(self, tokens: Sequence[str]) -> bool:
         return bool(tokens) and not self.words.refusal(tokens)
@@ -414,6 +411,9 @@ class _Splitter:
         plain = tokens
         while plain and plain[0] in _PASSED:
             plain = plain[1:]
+        end = next((n for n, token in enumerate(plain) if token in _LINKS), len(plain))
+        if plain and is_idle(_text(plain[:end])):
+            return True
         return any(
             _has_role(plain, "forbid", "dismiss") or self.words.starts(plain[n:])
             for n in ((0,) if plain else ())

@@ -26,8 +26,9 @@ from hvr.language.lexicon import tokenize
 from hvr.language.modifiers import read_adjectives
 from hvr.language.negation import prohibits
 from hvr.language.paraphrase import NOTHING_LEFT
-from hvr.language.phrases import DialogueMemory, PhraseReader
+from hvr.language.phrases import PhraseReader, coordinated
 from hvr.language.spelling import corrections
+from hvr.language.syntax import NounPhrase
 from hvr.language.truth import SceneStatement, SceneView, Statement, StatementJudge
 from hvr.values import Value
 
@@ -162,7 +163,9 @@ class _Conditions:
     def _decided(self, part: Conditional, rest: tuple[Part, ...], said: _Said) -> tuple[Goal, ...]:
         statement, part, said = self._statement(part, said)
         if (shared := self._shared_out(part, statement)) is not None:
-            return self.goals((*shared, *rest), said)
+            chosen, note = shared
+            said = said.replace(notes=(*said.notes, note))
+            return self.goals((*chosen, *rest), said)
         truth = self._judge.truth(statement)
         if truth is None:
             return (self._contingent(part, statement, rest, said),)
@@ -358,8 +361,10 @@ class _Conditions:
                     return False
         return True
 
-    def _shared_out(self, part: Conditional, statement: Statement) -> tuple[Part, ...] | None:
-        """Apply a condition that follows a clause to each object: 'wash every mug if it is dirty'.
+    def _shared_out(
+        self, part: Conditional, statement: Statement
+    ) -> tuple[tuple[Part, ...], str] | None:
+        """Apply a condition behind a clause to each object: 'wash every mug if it is dirty'.
 
         The result is None if the clause is not about each of several objects, or if hvr does not
         know whether the condition holds for some of them.
@@ -370,19 +375,27 @@ class _Conditions:
         if not isinstance(statement, SceneStatement) or len(part.then) > 1:
             return None
         tokens, spans = PhraseReader(self.reader, self.inventory).spans(clause)
-        for span in spans[:1]:
-            determiner = span.thing.determiner
-            plural = determiner.definite and any(noun.plural for noun in span.thing.nouns)
-            if not (plural or determiner.count == 0):
+        for span in coordinated(tokens, spans)[:1]:
+            inside = [s.thing for s in spans if span.start <= s.start and s.end <= span.end]
+            unnamed = any(not (thing.nouns or thing.kind == "name") for thing in inside)
+            if unnamed or (len(inside) < 2 and not _is_plural(inside[0])):
                 continue
-            names = self._judge.things(span.thing)
+            names = tuple(n for thing in inside for n in self._judge.things(thing))
             values = {n: self._judge.truth(only(statement, n)) for n in names}
             if len(names) < 2 or None in values.values():
                 return None
             chosen = [n for n, truth in values.items() if truth is not part.denied]
             words = (*tokens[: span.start], " and ".join(chosen), *tokens[span.end :])
-            return (" ".join(words),) if chosen else part.otherwise
+            note = f"{'unless' if part.denied else 'if'} {part.condition}: "
+            note += f"true of {' and '.join(chosen) or 'none'}"
+            return (" ".join(words),) if chosen else part.otherwise, note
         return None
+
+
+def _is_plural(thing: NounPhrase) -> bool:
+    determiner = thing.determiner
+    plural = determiner.definite and any(noun.plural for noun in thing.nouns)
+    return plural or determiner.count == 0
 
 
 def _only_forbids(text: str, reader: Reader) -> bool:

@@ -319,6 +319,7 @@ _LATER = re.compile(
     r"\b(?:tomorrow|tonight|later|yesterday)\b",
     re.IGNORECASE,
 )
+_BEFORE_DOING = re.compile(r"\bbefore (?:you (?!can|could)|\w+ing)\b", re.IGNORECASE)
 _PASTIME = re.compile(r"while \w+ing\b", re.IGNORECASE)
 _OCCASIONS = re.compile(r"(?:\b(?:when|whenever)\b|^while\b)([^,.;!?]*)", re.IGNORECASE)
 
@@ -502,7 +503,8 @@ class Reader:
         try:
             return timed_goals(request, self, inventory)
         except LanguageError:
-            if _PASTIME.match(request) and self._is_occasion(request):
+            ordered = _BEFORE_DOING.search(request) is not None
+            if ordered or (_PASTIME.match(request) and self._is_occasion(request)):
                 with suppress(LanguageError):
                     return self._read(request, inventory)
             raise

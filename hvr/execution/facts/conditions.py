@@ -51,21 +51,20 @@ class FactConditions(FactWords):
         self._types = words.types
 
     def starts(self, tokens: Sequence[str]) -> bool:
-        names = (
-            [o.name for o in self.problem.objects] if _PRONOUN.search(" ".join(tokens)) else [""]
-        )
-        said = (_PRONOUN.sub(name, " ".join(tokens)).split() for name in names)
-        return any(super(FactConditions, self).starts(words) for words in said)
+        return any(super(FactConditions, self).starts(t.split()) for t in self._named(tokens))
 
     def refusal(self, tokens: Sequence[str]) -> str:
+        read = any(self.formula(text) is not None for text in self._named(tokens))
+        return "" if read else "it is not a fact of this world"
+
+    def _named(self, tokens: Sequence[str]) -> Iterator[str]:
+        """Yield words with objects instead of 'it' and 'there'."""
         text = " ".join(tokens)
         names = [o.name for o in self.problem.objects]
         things = names if _PRONOUN.search(text) else [""]
         places = names if _THERE.search(text) else [""]
         for thing, place in islice(product(things, places), _MOST):
-            if self.formula(_THERE.sub(f" at {place}", _PRONOUN.sub(thing, text))) is not None:
-                return ""
-        return "it is not a fact of this world"
+            yield _THERE.sub(f" at {place}", _PRONOUN.sub(thing, text))
 
     def formula(self, text: str) -> Formula | None:
         """Return the formula of a statement, or None if the text is not one."""
