@@ -102,6 +102,10 @@ def read_statement(
     text = with_object_names(text, view.inventory, reader.taxonomy, reader.lexicon)
     said = [_SOME.get(t, t) for t in tokenize(text) if t not in STOPS | _STILL]
     said = [t for n, t in enumerate(said) if t != "left" or not _is_remaining(said, n)]
+    if "same" in said:
+        raise LanguageError(f"hvr cannot compare things in the condition {text!r}: name them")
+    if "neither" in said[2:]:  # 'the mug is neither dirty nor full'
+        said = " ".join(said).replace(" neither ", " not ").replace(" nor ", " and not ").split()
     for at in range(2, len(said)):  # 'there is no bread there'
         if said[at] == "there" and (*said[at + 1 : at + 2], "")[0] not in _ASKING:
             said[at] = said[at] if said[at - 1] in {"in", "on", "and", "or"} else "inside"
@@ -302,6 +306,9 @@ class StatementReader:
             predicate = Predication((state,))
         if not predicate:
             raise cursor.parse_error()
+        if any(a.kind == "together" for a in predicate.adjuncts) and len(things) == 2:
+            predicate = Predication((), (Adjunct("unplaced", "next to", things[1:]),))
+            things = things[:1]
         limits = limits or _Limits()
         found = []
         for group in [things] if either or none or limits.given else [(t,) for t in things]:

@@ -39,6 +39,7 @@ _WORDS = sorted(
     ((tuple(w.split()), no) for w, no in _CONJUNCTIONS.items()), key=lambda e: -len(e[0])
 )
 _ELSE = [tuple(w.split()) for w in ("or otherwise", "or else", "otherwise", "else", "failing that")]
+_THEN = re.compile(r", (?:and )?then ")
 _SUPPOSED = re.compile(
     r"(?:(?:i|we) (?:think|believe|guess|suppose|hope|wonder|assume)(?: if| whether| that)? |"
     r"maybe |perhaps |possibly |there (?:may|might|could) be )?(?P<said>.+)"
@@ -230,6 +231,11 @@ class _Splitter:
         """
         text = _text(_trimmed(tokens, keep_then=True))
         if not text:
+            return
+        if any(target is one.otherwise for one in self.stack) and (late := _THEN.search(text)):
+            # 'if it is dirty wash it, otherwise dry it, and then put it away'
+            self._say(text[: late.start()].split(), target)
+            self._say(["then", *text[late.end() :].split()], self.root)
             return
         self._look = None
         looked = _LOOK.fullmatch(text) or (_GO.fullmatch(text) if go else None)

@@ -161,6 +161,8 @@ class _Conditions:
         )
 
     def _decided(self, part: Conditional, rest: tuple[Part, ...], said: _Said) -> tuple[Goal, ...]:
+        if part.trailing and self._is_about_nothing(part):
+            return self.goals(rest, said)
         statement, part, said = self._statement(part, said)
         if (shared := self._shared_out(part, statement)) is not None:
             chosen, note = shared
@@ -360,6 +362,14 @@ class _Conditions:
                 if holds is not None and holds is not truth:
                     return False
         return True
+
+    def _is_about_nothing(self, part: Conditional) -> bool:
+        """Return whether the clause is about each of several things, of which there are none."""
+        clause = words_of_parts(part.then)
+        spans = PhraseReader(self.reader, self.inventory).spans(clause)[1][:1]
+        each = [s.thing for s in spans if s.thing.nouns and _is_plural(s.thing)]
+        refers = each and _PRONOUN.match(part.condition)
+        return bool(refers) and not self._judge.things(each[0])
 
     def _shared_out(
         self, part: Conditional, statement: Statement

@@ -50,7 +50,8 @@ _FORMS = (
     ),
     # 'wash neither the fork nor the spoon'
     (
-        r"\b(?!(?:if|unless|when|once|until|while|that|and)\b)(\w+) neither ([^,.;!?]+?) nor\b",
+        r"\b(?!(?:if|unless|when|once|until|while|that|and|is|are|has|have)\b)"
+        r"(\w+) neither ([^,.;!?]+?) nor\b",
         r"do not \1 \2 or",
     ),
     (

@@ -278,7 +278,8 @@ class StatementJudge:
             return self.inventory.true(CONTAINS, name, liquid)
         wanted = set(self.things(thing))
         found = self._has(name, lambda inner: inner in wanted)
-        return False if found is None and not any(map(self._is_hidden, wanted)) else found
+        known = thing.kind != "everything" and not any(map(self._is_hidden, wanted))
+        return False if found is None and known else found
 
     # --- words ---------------------------------------------------------------------------
 

@@ -26,6 +26,11 @@ _SPELT = (
     (r"\b(is|are) (?:both|all)\b", r"\1"),
     (r"^(is|are) (.+?) ((?:not |in |at |on |inside ).+|\S+)$", r"\2 \1 \3"),
     (r"\bthere (is|are) (.+?) ((?:in|at|on|inside) .+)", r"\2 \1 \3"),
+    (
+        r"^(.+?) (?:has|have|contains|holds) "
+        r"((?:more than|fewer than|less than|at least|no|some) .+?)(?: in it| on it| in them)?$",
+        r"\2 are at \1",
+    ),
     (r"\bneither (?:of )?(.+?) nor (.+?) (is|are) (.+)", r"\1 \3 not \4 and \2 \3 not \4"),
 )
 """Ways to state a fact, and their plain form."""
@@ -38,6 +43,10 @@ _PLACE = re.compile(r"\b(?:in|at|on|inside|to) (?:the )?[\w-]+(?![\w-])")
 _MOST = 200
 """Maximum number of pairs of objects that are tried for 'it' and 'there'."""
 
+_SOME = re.compile(
+    r"\b(?:(?:is )?there (?:is |are )?(?:an?|any|some)|an?|any|some) (?P<noun>[\w-]+) (?:is |are )?"
+    r"(?P<rest>[^.]+)"
+)
 _EVERY = re.compile(r"\b(?:every|each|all|all the) (?P<noun>[\w-]+)")
 
 
@@ -125,8 +134,8 @@ class FactConditions(FactWords):
             yield from self.decided(chosen, f"{condition}. {words_of_parts(part.then)}. {about}")
 
     def _about(self, text: str, about: str) -> str:
-        """Replace the pronouns in a text by the objects that the preceding words name."""
-        names = self._names(re.sub(r"[.?]", " ", about))
+        """Replace the pronouns of a text by what the words before it name."""
+        names = (*self._witnesses(about), *self._names(re.sub(r"[.?]", " ", about)))
         place = _PLACE.search(about)
         nouns = [noun for nouns in self._types.values() for noun in nouns]
         kind = next((n for n in nouns if re.search(rf"\b{n}s?\b", about)), "")
@@ -141,6 +150,19 @@ class FactConditions(FactWords):
         versions = (text, meant) if own else (meant, text)
         return next((v for v in versions if self._is_understood(v)), meant)
 
+    def _witnesses(self, about: str) -> Iterator[str]:
+        """Yield the objects that a statement of existence means: 'there is a block on blue'."""
+        found = _SOME.search(about)
+        for name in self._of_type(found["noun"]) if found is not None else ():
+            formula = self.formula(f"{name} is {found['rest']}") if found is not None else None
+            if formula is not None and holds_initially(self.domain, self.problem, formula):
+                yield name
+
+    def _of_type(self, noun: str) -> list[str]:
+        kinds = [t for t, nouns in self._types.items() if {noun, noun.removesuffix("s")} & {*nouns}]
+        objects = {o.name: o.types for o in (*self.domain.constants, *self.problem.objects)}
+        return sorted(self.domain.members(objects, tuple(kinds))) if kinds else []
+
     def _is_understood(self, text: str) -> bool:
         # A reader remembers what it has read, so each text gets a new one.
         orders = FactOrders(self.domain, self.problem, self._words)
@@ -152,10 +174,8 @@ class FactConditions(FactWords):
         every = _EVERY.search(order)
         if every is None or not (part.trailing and _PRONOUN.match(part.condition)):
             return None
-        kinds = [t for t, nouns in self._types.items() if every["noun"].removesuffix("s") in nouns]
-        objects = {o.name: o.types for o in (*self.domain.constants, *self.problem.objects)}
         chosen = []
-        for name in sorted(self.domain.members(objects, tuple(kinds))) if kinds else ():
+        for name in self._of_type(every["noun"]):
             said = _PRONOUN.sub(name, part.condition, count=1)
             formula = self.formula(self._about(said, order))
             if formula is None:
