@@ -26,7 +26,7 @@ from hvr.language.lexicon import tokenize
 from hvr.language.modifiers import read_adjectives
 from hvr.language.negation import prohibits
 from hvr.language.paraphrase import NOTHING_LEFT
-from hvr.language.phrases import PhraseReader, coordinated
+from hvr.language.phrases import DialogueMemory, PhraseReader
 from hvr.language.spelling import corrections
 from hvr.language.syntax import NounPhrase
 from hvr.language.truth import SceneStatement, SceneView, Statement, StatementJudge
@@ -384,8 +384,10 @@ class _Conditions:
             return None
         if not isinstance(statement, SceneStatement) or len(part.then) > 1:
             return None
-        tokens, spans = PhraseReader(self.reader, self.inventory).spans(clause)
-        for span in coordinated(tokens, spans)[:1]:
+        phrases = PhraseReader(self.reader, self.inventory)
+        spans = phrases.spans(clause)[1]
+        tokens, joined = phrases.coordinated(clause)
+        for span in joined[:1]:
             inside = [s.thing for s in spans if span.start <= s.start and s.end <= span.end]
             unnamed = any(not (thing.nouns or thing.kind == "name") for thing in inside)
             if unnamed or (len(inside) < 2 and not _is_plural(inside[0])):
