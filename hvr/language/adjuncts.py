@@ -325,9 +325,9 @@ class Adjuncts:
         return self.draft.new(entity)
 
     def contents(self, things: list[int], adjunct: Adjunct, *, at_work: bool = False) -> bool:
-        """Read 'with …' as the contents of the nearest entity that can hold them; return success.
+        """Read 'with …' as the contents of the nearest entity that can hold them.
 
-        For `at_work`, see `holder`.
+        Return whether there is such an entity. For `at_work`, see `holder`.
         """
         outer = holder(self.draft, things, adjunct, at_work=at_work)
         if outer is None:
@@ -344,7 +344,10 @@ class Adjuncts:
         return [number for number in beside if self.draft.plays(number, PORTABLE)]
 
     def describes(self, places: Iterable[int], adjunct: Adjunct) -> bool:
-        """Select furniture by its contents ('the drawer with the knife in it'); return success."""
+        """Select furniture by its contents, as in 'the drawer with the knife in it'.
+
+        Return whether the places include furniture and the adjunct names a known class.
+        """
         classes = self.taxonomy.concrete_of(adjunct.classes)
         furniture = [n for n in places if not self.draft.plays(n, PORTABLE)]
         if not (furniture and classes):
