@@ -38,6 +38,7 @@ HvrError                             2  root: catch this to catch everything bel
 ├── LanguageError                    2  a sentence cannot be turned into a goal
 │   ├── AmbiguousError               2  a sentence has several readings
 │   ├── IncompleteError              2  a sentence leaves out a place or a thing
+│   ├── NamedTwiceError              2  related to itself  [hvr.execution.facts.properties]
 │   ├── ProposalError                2  a sentence only implies a request
 │   └── UnachievableError            2  the request of a sentence makes no sense
 ├── ImpossibleGoalError              1  the goal is understood but unreachable

@@ -192,12 +192,15 @@ def _explain(sparql: str, message: str) -> str:
         detail = f"the prefix {prefix}: is not declared"
     else:
         words = re.findall(r'"[^"]+"|\b[A-Z]{2,}\b', re.sub(r"\[[^]]*]", "", match[3]))
-        detail = f"expected {' or '.join(words[:6])}" if words else "unexpected text"
+        detail = f"expected {' or '.join(words[:6])}, found" if words else "unexpected"
     lines = sparql.split("\n")
     rest = lines[min(line, len(lines)) - 1][column - 1 :].strip()
     shown = rest if len(rest) <= _SHOWN else rest[: _SHOWN - 1] + "…"
-    at = f" at {shown!r}" if shown else " at its end" if line >= len(lines) else ""
-    return f"malformed SPARQL query at line {line}, column {column}: {detail}{at}"
+    found = (
+        repr(shown) if shown else "the end of the " + ("query" if line >= len(lines) else "line")
+    )
+    at = f"at {found}" if prefix is not None else found
+    return f"malformed SPARQL query at line {line}, column {column}: {detail} {at}"
 
 
 # Query process ------------------------------------------------------------------------------------

@@ -103,10 +103,10 @@ class Conversation:
         self._question: DialogueQuestion | None = None
         self._turns = 0
         if self.options.policy_name != "symbolic":
-            raise UsageError("a conversation works only with the symbolic policy", field="policy")
+            raise UsageError("a conversation works only with policy 'symbolic'", field="policy")
         if self.options.reading is not None:
             raise UsageError(
-                "a conversation asks which reading is meant: omit the reading", field="reading"
+                "a conversation asks about ambiguous requests: omit the reading", field="reading"
             )
         if not self.options.execute:
             raise UsageError(

@@ -127,7 +127,7 @@ def judge_plan(
     """
     given = [asked.problem is not None, asked.goal is not None, asked.goal_pddl is not None]
     if sum(given) > 1:
-        raise UsageError("give only one of problem, goal and PDDL goal", field="goal")
+        raise UsageError("give only one of problem, goal and goal_pddl")
     if asked.scene is not None and asked.problem is not None:
         raise UsageError(
             "a problem already defines the initial state: leave out the scene", field="scene"

@@ -382,8 +382,8 @@ def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:
         return named or world_of_types(o.object_type for o in scene.objects), wanted
     if scene.name not in world.scenes:
         raise UsageError(
-            f"the world {world.name} has no scene {scene.name}, which belongs to the world "
-            f"{world_of_scene(scene.name).name}",
+            f"the scene {scene.name} belongs to the world {world_of_scene(scene.name).name}, not "
+            f"to {world.name}",
             field="scene",
         )
     return world, scene.name

@@ -316,10 +316,13 @@ def _packaged(name: str) -> Scene:
     if path is None:
         near = difflib.get_close_matches(plain, known, n=3, cutoff=0.5)
         raise SceneError(
-            f"unknown scene {name!r}; "
-            + (f"did you mean {' or '.join(near)}? " if near else "")
-            + f"there are {len(known)} scenes: "
-            + (", ".join(_scene_ranges()) or "reinstall hvr")
+            f"unknown scene {name!r}"
+            + (f"; did you mean {' or '.join(near)}?" if near else "")
+            + (
+                f" ({len(known)} scenes: {', '.join(_scene_ranges())})"
+                if known
+                else ": reinstall hvr"
+            )
         )
     try:
         data = path.read_bytes()

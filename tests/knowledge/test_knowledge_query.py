@@ -57,7 +57,7 @@ def test_another_process_answers_the_same(graph: KnowledgeGraph, sparql: str) ->
     [
         ("SELECT ?o\nWHERE ?o a k:Mug }", "line 2, column 7"),
         ("", "malformed"),
-        ("SELECT * {", "at its end"),
+        ("SELECT * {", "found the end of the query"),
         ("SELECT * { ?a x:b ?c }", "prefix x: is not declared"),
         ("INSERT DATA { k:a k:b k:c }", "update"),
         ("PREFIX x: <y:> # SELECT\nload <file:///etc/passwd>", "update"),

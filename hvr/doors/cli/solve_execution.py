@@ -54,7 +54,7 @@ def execute_solution(args: argparse.Namespace) -> int:
     """Run `hvr solve --execute`; return 0 if the goal is reached, 1 if no plan exists, else 2."""
     if args.optimal:
         raise UsageError(
-            "execution replans and does not search for optimal plans; omit this option",
+            "execution replans instead of searching for the best plan; omit this option",
             field="optimal",
         )
     rules = read_faults(args.faults)

@@ -304,8 +304,8 @@ def open_scripted(parameters: str, options: ModelOptions) -> Scripted:
         return Scripted(script, errors, int(about["seed"]) if own_seed is None else own_seed)
     if about.get("task") is None:
         raise UsageError(
-            "a scripted model answers from the ground truth of one of the paper's tasks, or from "
-            "a PDDL problem (hvr solve): give a task",
+            "a scripted model answers from the ground truth of a task such as T2, or from a PDDL "
+            "problem (hvr solve): name one",
             field="task",
         )
     spec = f"scripted:{parameters}" if parameters else "scripted"

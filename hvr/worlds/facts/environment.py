@@ -125,13 +125,13 @@ class PddlEnvironment:
             if name not in known:
                 names = ", ".join(sorted(known))
                 raise UsageError(
-                    f"cannot hide {name!r}: expected a predicate or function of the domain "
+                    f"{name!r} cannot be hidden: expected a predicate or function of the domain "
                     f"({names})",
                     field="hide",
                 )
             if any(rule.predicate == name for rule in domain.derived):
                 raise UsageError(
-                    f"cannot hide {name!r}, which is derived: hide the facts that it depends on",
+                    f"{name!r} cannot be hidden, because it is derived: name the facts behind it",
                     field="hide",
                 )
         self.task = Task(domain, problem)

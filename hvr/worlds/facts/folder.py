@@ -277,7 +277,7 @@ def create_world(folder: Path, domain_file: Path, problem_files: Sequence[Path] 
         PddlError: The domain or a problem is invalid.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} already exists and is not an empty folder", field="folder")
+        raise UsageError(f"{folder} already exists: name a new or empty one", field="folder")
     domain = parse_domain(domain_file)
     if not domain.actions:
         why = "only durative actions, but worlds execute actions step by step"

@@ -121,7 +121,7 @@ def test_what_needs_time_is_refused_by_name(action: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("reach", "cannot hide 'reach'"), ("far", "which is derived")]
+    ("name", "message"), [("reach", "'reach' cannot be hidden"), ("far", "because it is derived")]
 )
 def test_what_cannot_be_hidden(name: str, message: str) -> None:
     domain = parse_domain(

@@ -283,7 +283,7 @@ def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
             field="yes",
         )
     if input("Is that what you want? [y/N] ").strip().lower() not in ("y", "yes"):
-        raise UsageError("name the goal with --goal", field="goal")
+        raise UsageError("name the goal with --goal")
 
 
 def _carried(
