@@ -186,21 +186,18 @@ def _explain(sparql: str, message: str) -> str:
     if match is None:
         return f"malformed SPARQL query: {' '.join(message.split())}"
     line, column = int(match[1]), int(match[2])
-    # The parser lists every possible character class, which helps no one.
+    begin = f"malformed SPARQL query at line {line}, column {column}"
     prefix = undeclared_prefix(sparql, PREFIXES)
     if prefix is not None:
-        detail = f"the prefix {prefix}: is not declared"
-    else:
-        words = re.findall(r'"[^"]+"|\b[A-Z]{2,}\b', re.sub(r"\[[^]]*]", "", match[3]))
-        detail = f"expected {' or '.join(words[:6])}, found" if words else "unexpected"
+        return f"{begin}: the prefix {prefix}: is not declared"
     lines = sparql.split("\n")
     rest = lines[min(line, len(lines)) - 1][column - 1 :].strip()
-    shown = rest if len(rest) <= _SHOWN else rest[: _SHOWN - 1] + "…"
-    found = (
-        repr(shown) if shown else "the end of the " + ("query" if line >= len(lines) else "line")
-    )
-    at = f"at {found}" if prefix is not None else found
-    return f"malformed SPARQL query at line {line}, column {column}: {detail} {at}"
+    shown = repr(rest if len(rest) <= _SHOWN else rest[: _SHOWN - 1] + "…")
+    found = shown if rest else f"the end of the {'query' if line >= len(lines) else 'line'}"
+    # The parser lists every possible character class, which helps no one.
+    words = re.findall(r'"[^"]+"|\b[A-Z]{2,}\b', re.sub(r"\[[^]]*]", "", match[3]))
+    expected = f"expected {' or '.join(words[:6])}, found" if words else "unexpected"
+    return f"{begin}: {expected} {found}"
 
 
 # Query process ------------------------------------------------------------------------------------

@@ -306,7 +306,9 @@ class _Splitter:
     def _misread(self, body: tuple[str, ...]) -> LanguageError:
         mark = next((n for n, token in enumerate(body) if token in {",", "then"}), len(body))
         said = _trimmed(body[:mark])
-        why = f": {self.words.refusal(said)}" if said and self.words.refusal(said) else ""
+        if not said:
+            return LanguageError("a condition has no words: say when it holds")
+        why = f": {self.words.refusal(said)}" if self.words.refusal(said) else ""
         return LanguageError(f"hvr does not understand the condition {_text(said)!r}{why}")
 
     def _condition(

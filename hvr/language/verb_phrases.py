@@ -575,7 +575,8 @@ class Interpreter:
             for number in live:
                 self.draft.demand(number, verb.condition, verb.word, verb.requires)
             return things
-        text = " and ".join(thing.text for thing in group.things)
+        bare = {"pronoun", "name", "everything"}
+        text = " and ".join(t.text if t.kind in bare else f"the {t.text}" for t in group.things)
         raise IncompleteError(
             f"say where to {verb.word} {text}"
             f"{self.taxonomy.example('place', f'{verb.word} {text} ')}"

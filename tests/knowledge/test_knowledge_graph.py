@@ -350,7 +350,7 @@ def test_values_of_answers(graph: KnowledgeGraph) -> None:
 def test_malformed_query_says_where(graph: KnowledgeGraph) -> None:
     with pytest.raises(StoreError, match=r"line 2, column \d+") as caught:
         graph.query("SELECT ?o\nWHERE ?o a k:Mug }")
-    assert "at '?o a k:Mug }'" in str(caught.value) and "\n" not in str(caught.value)
+    assert "found '?o a k:Mug }'" in str(caught.value) and "\n" not in str(caught.value)
     with pytest.raises(StoreError, match="prefix foo: is not declared"):
         graph.query("SELECT ?o { ?o foo:bar ?x }")
     with pytest.raises(StoreError, match="malformed"):

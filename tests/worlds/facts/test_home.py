@@ -139,7 +139,7 @@ def test_files_that_are_no_scene_are_refused(tmp_path: Path, hvr_: Hvr) -> None:
 
 def test_scene_and_world_must_agree(tmp_path: Path) -> None:
     for scene, world, said in (
-        ("FloorPlan301", "kitchen", "which belongs to the world home"),
+        ("FloorPlan301", "kitchen", "belongs to the world home"),
         ("FloorPlan1", "blocksworld", "has no scenes"),
         ("FloorPlan1", "nowhere", "does not exist"),
     ):
