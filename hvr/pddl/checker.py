@@ -53,7 +53,7 @@ def check(proof: Any, files: Sequence[bytes]) -> str:
         if proof["language"] == "hddl" and not faults:
             execution.check_decomposition(proof["decomposition"], proof["options"]["any_order"])
     except (AttributeError, LookupError, PddlError, RecursionError, TypeError, ValueError) as error:
-        raise UnprovenError(f"the certificate does not match the files: {error!r}") from error
+        raise UnprovenError(f"the certificate does not match the files ({error!r})") from error
     return verdict
 
 
