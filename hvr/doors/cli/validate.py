@@ -309,7 +309,7 @@ def run_validate(args: argparse.Namespace) -> int:
                 "--serve cannot be combined with files, --watch, --output-file, --format, "
                 "--certificate, --gantt, --html or --values FILE"
             )
-        from hvr.doors.cli.suites import serve
+        from hvr.doors.cli.verdict_streams import serve
 
         return serve(request.options, texts_only=args.texts_only)
     if args.texts_only:
@@ -330,7 +330,7 @@ def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
             "--rows cannot be combined with other files, --watch, --serve, --gantt, --html, "
             "--values FILE, --certificate or --format: it writes a line of JSON per row"
         )
-    from hvr.doors.cli.suites import judge_rows
+    from hvr.doors.cli.verdict_streams import judge_rows
 
     output = Path(args.output_file) if args.output_file else None
     return judge_rows(args.rows, request.options, request.engine, output, quiet=request.quiet)
