@@ -264,7 +264,7 @@ def bench_report(
 ) -> dict[str, Any]:
     """Return a JSON report that sets the bench beside the paper's tables.
 
-    `deltas` are changes since an earlier bench to include.
+    If `deltas`, the changes since an earlier bench, are given, the report includes them.
     """
     summary = summary.beside()
     names = [summary.label(m) for m in summary.models]

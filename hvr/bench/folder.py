@@ -143,10 +143,10 @@ class BenchFolder:
 
     @contextmanager
     def locked_cell(self, cell: Cell) -> Iterator[None]:
-        """Lock a cell, after waiting for processes of a killed bench that still run it.
+        """Lock a cell, after waiting for processes of a killed bench that are still running it.
 
         Raises:
-            DataFileError: Another process still runs the cell after 30 s.
+            DataFileError: A process is still running the cell after 30 s.
         """
         path = self.path / "cells" / f"{cell.id}.lock"
         with writing(path):

@@ -231,8 +231,8 @@ def match_row(atom: Atom, row: Row) -> dict[str, str] | None:
 def necessary_literals(formula: Expression, positive: bool = True) -> Iterator[Literal]:
     """Yield literals, paired with their values, without which a formula cannot be true.
 
-    If `positive` is not set, yield the literals without which it cannot be false. Quantifiers and
-    disjunctions (unless `positive`, conjunctions) are skipped.
+    If `positive` is not set, yield the literals without which it cannot be false. Parts from which
+    no literal follows are skipped: quantifiers, and disjunctions (conjunctions if not `positive`).
     """
     stack = [(formula, positive)]
     while stack:

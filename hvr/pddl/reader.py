@@ -246,7 +246,7 @@ class SourceText:
         return _new_tuple(Location, (self.file, line, offset - starts[line - 1] + 1))
 
     def line_at(self, offset: int) -> tuple[str, int]:
-        """Return the line at an offset (cut around it if it is long), and the offset's column."""
+        """Return the line at an offset (part of it, if it is long) and the offset's column."""
         text = self.text
         first = max(0, offset - _LINE)
         start = max(text.rfind("\n", first, offset), text.rfind("\r", first, offset), first - 1) + 1

@@ -457,7 +457,7 @@ _OWN = "the licence of the world's own files; prompts and answers: Apache-2.0"
 
 @dataclass(frozen=True, kw_only=True)
 class Teaching:
-    """Options of an export.
+    """Options for exporting lessons.
 
     Args:
         count: Number of lessons per world.

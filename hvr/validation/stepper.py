@@ -327,7 +327,7 @@ def _newest_first(
 
 
 class _Past:
-    """The changes of the executed steps, newest first, which can be iterated repeatedly."""
+    """What each executed step changed, newest first; it can be iterated repeatedly."""
 
     __slots__ = ("_history", "_steps", "_values")
 

@@ -555,7 +555,7 @@ _LARGEST_CHUNK = 64
 
 
 class PlanFiles(Value):
-    """Plan files of one problem, as a unit of work. A new `batch` reads the model again."""
+    """Plan files of one problem, as a unit of work."""
 
     options: BatchOptions
     domain: str

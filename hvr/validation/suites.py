@@ -54,10 +54,10 @@ class Suite(Value):
     Attributes:
         left: Files that look like plans but belong to no job; they make the suite fail.
         skipped: Files that match --skip.
-        others: Other files that were examined, with the reasons.
+        others: Other files that were examined, and why each is no plan to validate.
         without_plan, without_problem: Problems without a plan, and domains without a problem.
         hidden: Hidden files and folders.
-        missing: Problems without a plan and domains without a problem, if the suite requires them.
+        missing: The same files with reasons, if each problem must have a plan; the two are then empty.
     """
 
     jobs: tuple[Job, ...]

@@ -176,7 +176,7 @@ def _value(number: NumericExpression) -> Steps[Fraction | None]:
 
 
 class Conversion(Value):
-    """A PDDL problem in unified-planning, with the names in both languages, paired by kind."""
+    """A PDDL problem converted to unified-planning, and a table of the names in both."""
 
     unified: Any
     names: UnifiedNames

@@ -445,7 +445,7 @@ class SetRow:
 
 
 def solve_cell(cell: SetCell) -> SetRow:
-    """Solve a problem of a set; an expected error becomes the message of the row."""
+    """Solve a problem; if an expected error occurs, the row has its message."""
     asked, options = cell.asked, cell.options
     firsts: list[FoundPlan] = []
     row = SetRow(asked.domain, asked.problem, digest_of(asked), UNUSABLE)

@@ -366,7 +366,7 @@ def learn_moves(
         place: Source of the dialogues, for error messages.
 
     Raises:
-        UsageError: The dialogues are too few, or all turns have the same move.
+        UsageError: There are too few dialogues, or all turns have the same move.
         DataFileError: A dialogue is invalid.
     """
     tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}

@@ -255,7 +255,7 @@ class Names:
         return f"{source}|{piece_type}_{k}"
 
     def pieces(self, name: str) -> tuple[str, ...]:
-        """Return the names of an object's pieces, cut or not; empty if it cannot be cut."""
+        """Return the names of the pieces that an object has or would have; empty if it has none."""
         object_id = self.object_id(name)
         kind = self._facts.pieces_of(self._types.get(object_id, ""))
         if kind is None:

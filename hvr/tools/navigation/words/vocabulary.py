@@ -230,8 +230,8 @@ def is_known(verb: str) -> bool:
 def likely_tools(text: str, catalogue: Catalogue, most: int) -> tuple[ToolSchema, ...]:
     """Return the `most` tools that best match a request, in the order of the catalogue.
 
-    A word that few tools share counts more, and twice as much in a tool's name. A verb for a
-    similar action counts as much as a word in the tool's name.
+    The fewer tools share a word, the more it counts. A word in a tool's name counts twice, and
+    so does a verb for a similar action.
     """
     tools = catalogue.tools
     if len(tools) <= most:
