@@ -57,7 +57,7 @@ class Suite(Value):
         others: Other files that were examined, and why each is no plan to validate.
         without_plan, without_problem: Problems without a plan, and domains without a problem.
         hidden: Hidden files and folders.
-        missing: The same files with reasons, if each problem must have a plan; the two are then empty.
+        missing: What the two list, moved to this tuple with reasons, if a problem must have a plan.
     """
 
     jobs: tuple[Job, ...]

@@ -248,7 +248,9 @@ class _Reader:
         if says_being(entries) and not self._follows_article(tokens, place):
             entries = tuple(e for e in entries if not isinstance(e, Noun))
         verb = not home and self._is_verb(entries, tokens, place)
-        entries = tuple(e for e in entries if verb or not isinstance(e, Verb))
+        # The first verb is the usual sense: 'close' is said of doors more often than of lamps.
+        verbs = [e for e in entries if isinstance(e, Verb)][: int(verb)]
+        entries = (*verbs, *(e for e in entries if not isinstance(e, Verb)))
         noun = None if verb or home else named_by(entries, self._count)
         if noun is None and not entries:
             noun = named_exactly(self._ontology, words[0])
