@@ -77,7 +77,7 @@ RefusedError          [hvr.doors.http.guards]                    becomes a statu
 NoAnalysisError       [hvr.doors.lsp.actions]                    becomes a message to the editor
 NotSentError          [hvr.tools.calling.openapi_world]         becomes a call not made
 _RefusedError         [hvr.tools.calling.openapi_world]            becomes a failed call
-_LimitError           [hvr.validation.search]              becomes a rule that is not checked
+_LimitError           [hvr.validation.reachability]              becomes a rule that is not checked
 _OutOfTimeError       [hvr.validation.rewards]                     becomes a reward of 0
 _CoupledError         [hvr.validation.continuous.motion]           becomes an integration
 LostCellError         [hvr.base.engines.registry]                  becomes a cell without a value

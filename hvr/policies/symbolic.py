@@ -91,7 +91,7 @@ def widening_choices(
 def is_unreachable(task: Task, seconds: float) -> bool:
     """Return whether a task provably has no plan; False if undecided in `seconds`."""
     # Imported on demand, here and below, since most goals have a plan with the first selection.
-    from hvr.validation.search import Reachable
+    from hvr.validation.reachability import Reachable
 
     reachable = Reachable(task, seconds)
     return reachable.complete and any(

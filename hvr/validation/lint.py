@@ -42,8 +42,8 @@ from hvr.validation.occurrences import (
     schemas_of,
     without_times,
 )
+from hvr.validation.reachability import Reachable
 from hvr.validation.report import place_of
-from hvr.validation.search import Reachable
 
 # Actions ------------------------------------------------------------------------------------------
 # Contradictory conditions of actions and rules, and effects that change nothing.

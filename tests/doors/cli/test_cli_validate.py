@@ -459,7 +459,7 @@ def test_it_starts_without_what_it_does_not_need() -> None:
     )  # fmt: skip
     loaded = set(done.stdout.splitlines()[-1].split())
     heavy = {
-        "typer", "click", "dataclasses", "inspect", "hvr.validation.search",
+        "typer", "click", "dataclasses", "inspect", "hvr.validation.reachability",
         "rich", "rdflib", "csv", "tomllib", "multiprocessing",
         "hashlib", "xml", "tempfile", "shutil", "hvr.runs", "hvr.knowledge",
         "hvr.validation.continuous", "hvr.validation.machine_reports", "hvr.doors.cli.plan",
