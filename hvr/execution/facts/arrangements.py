@@ -1,4 +1,4 @@
-"""Orders that arrange several things: exchanges and towers."""
+"""Orders that arrange several things: exchanges, towers and contrasts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import Protocol
 
-from hvr.pddl import Atom, Formula
+from hvr.pddl import Atom, Domain, Formula, Not
 
 _SWAP = re.compile(
     r"(?:swap|exchange|switch|interchange) (?:the places of |the positions of )?(?P<what>.+?)"
@@ -24,10 +24,17 @@ _LAYERS = re.compile(
     r"(?P<top>.+?) (?:on|at the) top"
 )
 _ITEMS = re.compile(r", and |, | and ")
+_CONTRAST = re.compile(
+    r"(?P<order>.+?),? (?:(?:and |but )?not|instead of|rather than) "
+    r"(?:(?:to|into|onto|in|on|at) )?(?P<other>.+)"
+)
 
 
 class OrderReader(Protocol):
     """The parser of a world's orders; None means that the parser does not understand a text."""
+
+    domain: Domain
+    objects: dict[str, tuple[str, ...]]
 
     def object_of(self, text: str) -> str | None: ...
 
@@ -87,3 +94,18 @@ def tower(reader: OrderReader, text: str) -> list[Formula] | None:
     pairs = [reader.order(f"put {one} on {other}") for one, other in pairwise(chain)]
     known = [pair for pair in pairs if pair is not None]
     return [formula for pair in known for formula in pair] if len(known) == len(pairs) else None
+
+
+def contrast(reader: OrderReader, text: str) -> list[Formula] | None:
+    """Parse 'put red on green, not blue': blue must not be on green."""
+    match = _CONTRAST.fullmatch(text)
+    other = reader.object_of(match["other"]) if match else None
+    found = reader.order(match["order"]) if match and other else None
+    if found is None or not isinstance(atom := found[-1], Atom) or other is None:
+        return None
+    for at in reversed(range(len(atom.args))):
+        parameter = reader.domain.predicates[atom.predicate].parameters[at]
+        if reader.domain.has_type(reader.objects[other], parameter.types):
+            denied = (*atom.args[:at], other, *atom.args[at + 1 :])
+            return [*found, Not(Atom(atom.predicate, denied))]
+    return None

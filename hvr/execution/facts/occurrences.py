@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import permutations, product
 
 from hvr.pddl import And, Atom, Domain, Expression, Not, Predicate
 from hvr.pddl.formulas import atoms_of
@@ -21,6 +22,26 @@ def occurrence(action: str, args: Mapping[int, str]) -> Atom:
     """Return the fact that an action has occurred, given some of its arguments by position."""
     slots = sorted(args)
     return Atom(f"done-{action}-{'-'.join(map(str, slots))}", tuple(args[n] for n in slots))
+
+
+def occurrences_of(
+    domain: Domain,
+    objects: Mapping[str, tuple[str, ...]],
+    verb: str,
+    names: tuple[tuple[str, ...], tuple[str, ...]],
+) -> list[Atom]:
+    """Return the occurrences of a verb's actions, or of all for "touch", with pairs of objects."""
+    found = []
+    for action in domain.actions.values():
+        if verb not in ("touch", "use", *words_of(action.name).split()[:1]):
+            continue
+        for pair in permutations(range(len(action.parameters)), 2):
+            kinds = [action.parameters[n].types for n in pair]
+            for chosen in product(*names):
+                types = map(objects.__getitem__, chosen)
+                if all(map(domain.has_type, types, kinds)):
+                    found.append(occurrence(action.name, dict(zip(pair, chosen, strict=True))))
+    return found
 
 
 def _parts(domain: Domain, predicate: str) -> tuple[str, tuple[int, ...]] | None:

@@ -17,10 +17,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
-from itertools import permutations, product
 
 from hvr.errors import LanguageError
-from hvr.execution.facts.arrangements import exchange, tower
+from hvr.execution.facts.arrangements import contrast, exchange, tower
 from hvr.execution.facts.clauses import FactClauses
 from hvr.execution.facts.comparisons import OPERATORS
 from hvr.execution.facts.frames import PREPOSITIONS, plain_text
@@ -42,7 +41,7 @@ from hvr.execution.facts.imperatives import (
     stages_of,
     variants,
 )
-from hvr.execution.facts.occurrences import occurrence
+from hvr.execution.facts.occurrences import occurrence, occurrences_of
 from hvr.execution.facts.properties import NamedTwiceError, all_of, first_of, parts_of
 from hvr.execution.facts.things import EXCEPTION, NONE, SOME, Property, Thing
 from hvr.language.lexicon import Lexicon, Verb, build_lexicon
@@ -70,10 +69,6 @@ _WITH = re.compile(r" (?:with|using|by|via|by means of) ")
 _OFF = re.compile(r"(?:turn|switch|put) (?:(?:off|out) (?P<what>.+)|(?P<thing>.+) off)")
 _IT = re.compile(r"\b(?:it|them|they|her|him|that one|all of them|both of them)\b")
 _THERE = re.compile(r"\b(?:over )?there\b(?! (?:is|are|be|should|must)\b)")
-_CONTRAST = re.compile(
-    r"(?P<order>.+?),? (?:(?:and |but )?not|instead of|rather than) "
-    r"(?:(?:to|into|onto|in|on|at) )?(?P<other>.+)"
-)
 _KEEPING = re.compile(r"^(?:keep|continue|go on) ([a-z]+ing)\b")
 _BACK = re.compile(r" (?:over|back|all the way|straight)(?= (?:to|at|in|into|onto|on) )")
 _LEVEL = re.compile(
@@ -106,6 +101,7 @@ class FactOrders(FactClauses):
         self._one_place = balanced(domain)
         own = {order.text.lower().split()[0] for _, order in said if order}
         self.verbs = {*_GENERIC, *own, *domain.actions}
+        self._own_verbs = own
         self._participles = {form: verb for verb in sorted(own) for form in participles(verb)}
         self._mentions: list[str] = []  # things that 'it' and 'there' can mean
         self._last: tuple[str, str] = ("", "")  # the last verb and its object
@@ -223,7 +219,7 @@ class FactOrders(FactClauses):
                 yield f"{verb} {text}"
             return
         several = bool(re.search(r"\b(?:them|they)\b", text))
-        words = f"{self._context} {self._request}".replace(",", "").split()
+        words = re.findall(r"[\w'-]+", self._context or self._request)
         spans = (" ".join(words[a:b]) for a in range(len(words)) for b in (a + 2, a + 1))
         named = [span for span in spans if span in self._things.phrases][::-1]
         mentions = [
@@ -275,7 +271,7 @@ class FactOrders(FactClauses):
         if found is None and (off := _OFF.fullmatch(text)) is not None:  # 'light' without 'put out'
             lit = self.order(f"turn on {off['what'] or off['thing']}")
             found = [Not(lit[0])] if lit is not None and isinstance(lit[0], Atom) else None
-        return found or self._contrast(text) or self._except(text)
+        return found or contrast(self, text) or self._except(text)
 
     def stated(self, subject: str, said: Property, *, deed: bool = False) -> Formula | None:
         found = super().stated(subject, said, deed=deed)
@@ -314,7 +310,8 @@ class FactOrders(FactClauses):
         match = EXCEPTION.fullmatch(text)
         words = match["head"].split() if match is not None else []
         self._excepting = bool(words)
-        for at in range(1, len(words)):
+        nouns = [n for n in range(1, len(words)) if self._things.is_noun(words[n - 1])]
+        for at in nouns:
             assert match is not None
             out = re.sub(r"\bones?\b", words[at - 1], match["out"])
             found = self.order(" ".join((*words[:at], out, *words[at:])))
@@ -324,20 +321,6 @@ class FactOrders(FactClauses):
             found = None
         self._excepting = False
         return found
-
-    def _contrast(self, text: str) -> list[Formula] | None:
-        """Parse 'put red on green, not blue': blue must not be on green."""
-        match = _CONTRAST.fullmatch(text)
-        other = self.object_of(match["other"]) if match else None
-        found = self._order(match["order"]) if match and other else None
-        if found is None or not isinstance(atom := found[-1], Atom) or other is None:
-            return None
-        for at in reversed(range(len(atom.args))):
-            parameter = self.domain.predicates[atom.predicate].parameters[at]
-            if self.domain.has_type(self.objects[other], parameter.types):
-                denied = (*atom.args[:at], other, *atom.args[at + 1 :])
-                return [*found, Not(Atom(atom.predicate, denied))]
-        return None
 
     def _shared(self, text: str) -> list[Formula] | None:
         """Parse 'clean and lock cage1': several verbs with one object."""
@@ -365,21 +348,11 @@ class FactOrders(FactClauses):
         return None
 
     def occurrences(self, who: str, deed: str) -> list[Atom]:
-        """Return the facts that someone has acted on objects; "touch" means any action."""
+        """Return the occurrences of actions by someone with things: any action for "touch"."""
         verb, _, thing = deed.partition(" ")
-        agents, objects = self.objects_of(who), self.objects_of(thing)
-        found = []
-        for action in self.domain.actions.values():
-            if verb not in ("touch", "use", *words_of(action.name).split()[:1]):
-                continue
-            for pair in permutations(range(len(action.parameters)), 2):
-                kinds = [action.parameters[n] for n in pair]
-                for names in product(agents, objects):
-                    if all(
-                        self._is_a(self.objects[m], k) for m, k in zip(names, kinds, strict=True)
-                    ):
-                        found.append(occurrence(action.name, dict(zip(pair, names, strict=True))))
-        return found
+        return occurrences_of(
+            self.domain, self.objects, verb, (self.objects_of(who), self.objects_of(thing))
+        )
 
     def _agreed(self, order: str, who: str) -> list[Formula] | None:
         """Parse an order together with the person or object that carries it out."""
@@ -426,7 +399,9 @@ class FactOrders(FactClauses):
 
     def _to_level(self, order: str, how: str, number: str) -> list[Formula] | None:
         """Parse 'fill the cart with at least 10 ore': a bound on the number that a verb changes."""
-        found = self._by_action(order, Repetition())
+        failure = self._failure
+        found = self._by_action(order, Repetition(2)) or self._by_action(order, Repetition())
+        self._failure = failure
         changed = found[0] if found is not None else None
         if not isinstance(changed, Comparison):
             return None
@@ -651,10 +626,6 @@ class FactOrders(FactClauses):
             if found is not None:
                 return found
         return None
-
-    @property
-    def _own_verbs(self) -> set[str]:
-        return {*self._participles.values()}
 
     def _away(self, place: Thing) -> Property:
         def said(name: str, types: tuple[str, ...]) -> Formula | None:

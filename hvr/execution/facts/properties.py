@@ -31,6 +31,9 @@ from hvr.values import cached_property
 from hvr.worlds.facts.lexicon import WorldLexicon
 
 _MOST_COMBINATIONS = 200
+_MOST_WORDS = 25
+"""Maximum number of words of a property."""
+
 _OWNING = frozenset({"have", "hold", "carry", "own"})
 _OTHERS = frozenset({"other", "others", "rest", "remaining", "else"})
 _JOINTS = re.compile(r", and |, or |, | and | or ")
@@ -237,7 +240,10 @@ class FactProperties:
 
     def property(self, text: str) -> Property | None:
         """Parse a predicate to be said of a subject, such as "is at the depot" or "not lit"."""
-        if _OTHERS & {*text.split()}:  # depends on what was mentioned
+        words = text.split()
+        if len(words) > _MOST_WORDS:
+            return None
+        if _OTHERS & {*words}:  # depends on what was mentioned
             return self._property(text)
         if text not in self._properties:
             self._properties[text] = None  # a property does not contain itself

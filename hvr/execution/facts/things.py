@@ -57,6 +57,9 @@ class Thing(Value):
     parts: tuple[Thing, ...] = ()
 
 
+_MOST_WORDS = 20
+"""Maximum number of words of a noun phrase."""
+
 _N = rf"(?P<n>{'|'.join(NUMBERS)}|\d{{1,3}})"
 _THE = r"(?: the| my| your| our| these| those)?"
 _OF = rf"(?: of{_THE})?"
@@ -155,7 +158,10 @@ class ThingReader:
         Raises:
             LanguageError: No object matches the description, or several match one with "the".
         """
-        if _OTHER & {*text.split()}:
+        words = text.split()
+        if len(words) > _MOST_WORDS:
+            return None
+        if _OTHER & {*words}:
             return self._read(text)
         if text not in self._known:
             if text in self._open:
@@ -166,6 +172,9 @@ class ThingReader:
             finally:
                 self._open.discard(text)
         return self._known[text]
+
+    def is_noun(self, word: str) -> bool:
+        return word in self._nouns_by_word
 
     def plain(self, text: str) -> str | None:
         """Return the object that an undescribed phrase names: 'mona lisa' for monalisa."""
@@ -369,7 +378,7 @@ class ThingReader:
             found: tuple[str, ...] | None = members
             for adjective in adjectives:
                 if adjective not in _OTHER and found is not None:
-                    found = self._restricted(found, adjective)
+                    found = self._of_kind(found, adjective) or self._restricted(found, adjective)
             if found is not None:
                 found = self._chosen(found, tail, whole)
             if found is not None:
@@ -377,6 +386,11 @@ class ThingReader:
                     raise LanguageError(f"no object matches {whole!r}")
                 return found, kind if plain else "", many
         return None
+
+    def _of_kind(self, members: tuple[str, ...], noun: str) -> tuple[str, ...]:
+        """Return the members of a type that is said like an adjective: 'the bronze one'."""
+        kinds = [kind for kind, nouns in self.words.types.items() if noun in nouns]
+        return tuple(m for m in members if any(m in self._members(kind) for kind in kinds))
 
     def _nouns(self, text: str) -> Iterator[tuple[str, list[str], bool, str]]:
         words = text.split()
