@@ -36,6 +36,7 @@ from hvr.language.phrases import (
 )
 from hvr.language.spatial import nearest
 from hvr.language.spelling import with_object_names
+from hvr.language.statements import is_question
 from hvr.language.truth import SceneView, StatementJudge
 from hvr.values import Value
 
@@ -90,6 +91,7 @@ _PREFERRING = re.compile(
     r"^(?:use|take|try|choose|pick|make it|i(?:'d| would)? (?:want|like|prefer)) (?P<what>.+)$",
     re.IGNORECASE,
 )
+_AND = re.compile(r"(?:and|what about|how about|same for)\b", re.IGNORECASE)
 _ROUND = re.compile(r"(?:do it )?(?:the )?other way a?round", re.IGNORECASE)
 _AFTER_HEAD = frozenset({"", "please", "where", "that", "which", "back", "again", "off", "too"})
 _AGAIN = re.compile(
@@ -128,7 +130,7 @@ class Rewriter(PhraseReader):
         plain = _FIRST_OF.sub(lambda match: f"{match[1]} one", plain)
         rest = trimmed(plain)
         asks = text.rstrip().endswith("?")
-        if self.memory.asked and (asks or not rest or not plain.startswith(rest)):
+        if self.memory.asked and (asks or _AND.match(plain)):
             self.base = self.memory.asked  # 'and the cup?'
         if self.memory.request and _AGAIN.match(rest):
             yield self.memory.request
@@ -212,7 +214,7 @@ class Rewriter(PhraseReader):
 
     def _switched(self, rest: str) -> str:
         match = _SWITCHED.match(rest)
-        tokens = list(tokenize(self.base)) if match else []
+        tokens = list(tokenize(self.memory.request or self.base)) if match else []
         at = [n for n, word in enumerate(tokens) if word in {"on", "off"}]
         if match is None or len(at) != 1:
             return ""
@@ -302,7 +304,12 @@ class Rewriter(PhraseReader):
             ends = after in PAUSES | _AFTER_HEAD or cursor.function(*GOVERNORS, at=n + 1)
             follows = after in ONES or not (ends or word in ONES) or cursor.named(n + 1)
             other = word in _OTHERS or word in ORDINALS
-            if follows or after == "of" or not (word in ONES or other):
+            if (
+                follows
+                or after == "of"
+                or (word, after) == ("next", "to")
+                or not (word in ONES or other)
+            ):
                 continue
             start = n
             while (
@@ -530,7 +537,8 @@ class Rewriter(PhraseReader):
         for n, word in enumerate(tokens):
             if slots and n < slots[-1][1]:
                 continue
-            if word in {"in", "inside"} and n > 1 and not trimmed(" ".join(tokens[n + 1 :])):
+            within = word in {"in", "inside"} and n > 1 and not is_question(joined)
+            if within and not trimmed(" ".join(tokens[n + 1 :])):
                 # 'put the keys in too'
                 taxonomy, classes = self.reader.taxonomy, self.inventory.classes
                 names = (*self.memory.group, *self.memory.places, *self.memory.things)
@@ -556,11 +564,13 @@ class Rewriter(PhraseReader):
         memory, classes, taxonomy = self.memory, self.inventory.classes, self.reader.taxonomy
         names = list(dict.fromkeys((*memory.group, *memory.things, *memory.places)))
         if any(cursor.after(role, n) == at for n in range(at) for role in ("with", "unplaced")):
-            return names
+            return [n for n in names if n not in cursor.tokens] or names
         if any(cursor.after(role, n) == at for n in range(at) for role in ("prep", "from")):
             single = memory.group if len(memory.group) == 1 else ()
             names = list(dict.fromkeys((*single, *memory.places, *names)))
-            return [n for n in names if taxonomy.plays(classes[n], PLACE)] or names
+            holders = [n for n in names if taxonomy.plays(classes[n], PLACE)]
+            said = [n for n in holders if taxonomy.relation(classes[n]) == cursor.word(at - 1)]
+            return said or holders or names
         if cursor.word(at) in {"that", "this"}:
             names = list(dict.fromkeys((*memory.things, *names)))
         suited = self._suited(cursor, at, names)

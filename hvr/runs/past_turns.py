@@ -65,7 +65,11 @@ def brought_about(
 
     wanted = [parse_formula(s.wanted, reader.domain, objects) for g in goals for s in g.stages]
     asked = [one for formula in wanted for one in _positive(formula, {})]
+    denied = [one for formula in wanted for one in _positive(formula, {}, denied=True)]
     for before, after in pairwise([*(turn.before for turn in turns), now]):
+        ended = [any(is_one(f, *one) for f in before.facts - after.facts) for one in denied]
+        if not asked and any(ended):  # 'did you turn it off?'
+            return True
         new = [any(is_one(f, *one) for f in after.facts - before.facts) for one in asked]
         if any(new) and all(any(is_one(f, *one) for f in after.facts) for one in asked):
             return True
@@ -73,16 +77,19 @@ def brought_about(
 
 
 def _positive(
-    formula: Expression, types: Mapping[str, tuple[str, ...]]
+    formula: Expression, types: Mapping[str, tuple[str, ...]], *, denied: bool = False
 ) -> Iterator[tuple[Atom, Mapping[str, tuple[str, ...]]]]:
     match formula:
-        case Atom():
+        case Atom() if not denied:
             yield formula, types
+        case Not(operand) if denied:
+            yield from _positive(operand, types)
         case And(operands):
             for operand in operands:
-                yield from _positive(operand, types)
+                yield from _positive(operand, types, denied=denied)
         case Exists(variables, body):
-            yield from _positive(body, {**types, **{v.name: v.types for v in variables}})
+            inner = {**types, **{v.name: v.types for v in variables}}
+            yield from _positive(body, inner, denied=denied)
 
 
 def moved(names: Sequence[str], turns: Sequence[PastTurn], now: Inventory) -> bool:

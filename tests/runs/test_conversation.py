@@ -159,6 +159,7 @@ def test_everything_is_undone_at_once(tmp_path: Path) -> None:
         ("put the knife in too", "put the knife in fridge-1 too"),
         ("the other way round", "swap fridge-1 and microwave-1"),
         ("not the mug, the cup", "put the cup in the sink"),
+        ("fine, next to the cup then", "put the mug next to the cup"),
     ],
 )
 def test_turns_are_rewritten_to_stand_alone(text: str, meant: str, tmp_path: Path) -> None:
