@@ -97,11 +97,6 @@ class Imperative(Value):
     left: frozenset[int] = frozenset()
 
     @cached_property
-    def needs(self) -> tuple[Atom, ...]:
-        literals = literals_of(self.action.precondition)
-        return tuple(atom for atom, positive in literals if positive and atom.args)
-
-    @cached_property
     def origins(self) -> frozenset[int]:
         """The parameters for places that the action's object leaves for another: `?from`."""
         changes = list(literals_of(self.action.effect))
