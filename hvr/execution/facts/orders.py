@@ -236,7 +236,7 @@ class FactOrders(FactClauses):
 
     def order(self, text: str) -> list[Formula] | None:
         """Parse an order without pronouns; return None for other texts."""
-        if text in self._refused or len(text.split()) > _MOST_WORDS:
+        if text in self._refused or not 0 < len(text.split()) <= _MOST_WORDS:
             return None
         self._refused.add(text)  # also while it is read, so that rewordings end
         found = self._ordered(text)
@@ -597,7 +597,7 @@ class FactOrders(FactClauses):
         return found
 
     def _placed(self, text: str, means: Thing | None) -> list[Formula] | None:
-        verb, *words = text.split()
+        verb, *words = text.split() or [""]
         for at in range(1, len(words) + 1):
             thing, rest = " ".join(words[:at]), _ADVERBS.sub("", " ".join(words[at:]))
             said = self._brought("bring" if means is not None and rest else verb, rest)
