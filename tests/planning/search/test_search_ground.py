@@ -179,7 +179,7 @@ def test_each_of_many_in_one_of_many_is_not_multiplied_out() -> None:
         (:action check :parameters ()
           :precondition (forall (?b - ball) (exists (?x - box) (in ?b ?x))) :effect (checked)))""")
     balls = [f"b{number}" for number in range(6)]
-    boxes = [f"x{number}" for number in range(12)]
+    boxes = [f"x{number}" for number in range(20)]
     each = " ".join(f"(exists (?x - box) (and (in {b} ?x) (not (shut ?x))))" for b in balls)
     text = f"""(define (problem p) (:domain d)
         (:objects {" ".join(balls)} - ball {" ".join(boxes)} - box)
