@@ -187,7 +187,7 @@ def test_each_of_many_in_one_of_many_is_not_multiplied_out() -> None:
     task = Task(domain, parse_problem(text, domain))
     problem = build(task)
     assert len(problem.operators) < 2_000
-    plan = solve(task, 6).plan
+    plan = solve(task, 6, patience=0.5).plan
     assert plan is not None and len(plan) == 7 and reaches_goal(task, plan)
 
 
