@@ -93,9 +93,8 @@ class FactOrders(FactClauses):
     def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
         super().__init__(domain, problem, words)
         self._context = ""
-        domain, words = self.domain, self.words
-        said = orders_of(words.wording.actions, domain)
-        nouns = {noun for names in words.types.values() for noun in names}
+        domain, said = self.domain, orders_of(words.wording.actions, self.domain)
+        nouns = {noun for names in self.words.types.values() for noun in names}
         self._imperatives = list(imperatives(domain, said, nouns))
         self._added = effects_of(domain)
         self._one_place = balanced(domain)
@@ -194,7 +193,8 @@ class FactOrders(FactClauses):
     # --- one order -----------------------------------------------------------------------
 
     def _order(self, text: str) -> list[Formula] | None:
-        for said in self._standing_alone(text if text.split()[:1] == ["check"] else bare(text)):
+        text = text if text.split()[:1] == ["check"] else bare(text)
+        for said in self._standing_alone(text) if text.strip(" ,.;") else ():
             found = self.order(said)
             if found is not None:
                 return found

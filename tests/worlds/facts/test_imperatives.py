@@ -364,7 +364,8 @@ ROUND = """(define (problem day) (:domain clinic)
         ("bring jones to the garden", None),
         ("bring the patient to the ward", None),
         ("everyone must be sedated", None),
-        ("feed lee, never wash smith, anna, wash except lee", None),
+        ("feed lee, , and except lee", None),
+        (", , back", None),
     ],
 )
 def test_one_composition_of_noun_phrases_and_properties(text: str, said: str | None) -> None:
