@@ -209,7 +209,9 @@ def test_a_missing_value_is_asked_by_its_name(parcels: RequestReader) -> None:
     assert [(q.kind, q.name) for q in read.questions] == [(QuestionKind.MISSING, "reason")]
 
 
-@pytest.mark.parametrize("text", ["Order a pizza.", "Sing me a song.", "Xyzzy plugh."])
+@pytest.mark.parametrize(
+    "text", ["Order a pizza.", "Sing me a song.", "Xyzzy plugh.", "Who wrote Hamlet?"]
+)
 def test_what_no_tool_serves_finds_nothing(parcels: RequestReader, text: str) -> None:
     read = parcels.read(text)
     assert read.request is None and read.move is NextMove.FIND

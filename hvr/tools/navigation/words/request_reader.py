@@ -199,7 +199,7 @@ class RequestReader:
             and all(span.start in one.call.used for span in clause.spans)
         ]
         if all(span.form in (ValueForm.NAME, ValueForm.NUMBER) for span in clause.spans):
-            takes = [one for one in takes if one.nouns > 0]
+            takes = [one for one in takes if one.nouns >= MIN_COVERED_SHARE]
         return takes if len(takes) == 1 else []
 
     def _doubt(
