@@ -86,18 +86,18 @@ REFUSALS: Mapping[str, tuple[str, Reply, str]] = {
         "content management policy"),
     "filter of the prompt": (
         "openai", raw({"choices": [], "prompt_filter_results": [
-            {"prompt_index": 0, "content_filter_results": FILTER_RESULTS}]}), "prompt: violence"),
+            {"prompt_index": 0, "content_filter_results": FILTER_RESULTS}]}), "blocked: violence"),
     "safety": ("gemini", raw(candidate(finishReason="SAFETY")), "SAFETY"),
     "safety after a part": (
         "gemini", raw(candidate(finishReason="SAFETY", content={"parts": [{"text": PART}]})), PART),
     "recitation": ("gemini", raw(candidate(finishReason="RECITATION", finishMessage="a song")),
                    "a song"),
     "prohibited": ("gemini", raw(candidate(finishReason="PROHIBITED_CONTENT")), "PROHIBITED"),
-    "blocked": ("gemini", raw({"promptFeedback": {"blockReason": "OTHER"}}), "prompt: OTHER"),
+    "blocked": ("gemini", raw({"promptFeedback": {"blockReason": "OTHER"}}), "blocked: OTHER"),
     "blocked beside a candidate": (
         "gemini",
         raw({**candidate(finishReason="STOP"), "promptFeedback": {"blockReason": "SAFETY"}}),
-        "prompt: SAFETY"),
+        "blocked: SAFETY"),
 }  # fmt: skip
 
 

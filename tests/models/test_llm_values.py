@@ -343,7 +343,7 @@ def test_a_scripted_model_knows_what_is_planned_for() -> None:
     about = {"task": "T2", "scene": "FloorPlan1", "seed": 3}
     model = make_model("scripted:error=0.1", ModelOptions(about=about))
     assert model.simulated and model.name == "scripted(error=0.1, improve=0.7, seed=3)"
-    with pytest.raises(UsageError, match="give a task"):
+    with pytest.raises(UsageError, match="name one"):
         make_model("scripted:error=0.1")
 
 

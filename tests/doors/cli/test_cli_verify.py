@@ -134,7 +134,7 @@ def test_few_plans_are_told_and_their_links_are_taken(
     out = tmp_path / "verifier"
     ended = hvr_("verify", "train", few, "--tools", trained / "tools.json", "--seen-links",
                  "--encoder", "lexical-hash", "--out", out)  # fmt: skip
-    assert ended.code == 0 and "too few to learn from" in ended.err
+    assert ended.code == 0 and "too few plans to learn from" in ended.err
     head = json.loads((out / "verifier.json").read_text(encoding="utf-8"))
     assert head["config"]["step_names"] == "remove" and head["tensors"] is None
     assert head["tools"]["links"] == [["find_train", "book_seat"], ["book_seat", "pay"]]

@@ -51,7 +51,7 @@ def test_a_run_that_is_interrupted_is_in_its_folder(world: Path, hvr_: Hvr, tmp_
     calls = [json.loads(line) for line in (run / "calls.jsonl").read_text().splitlines()]
     assert [call["tool"] for call in calls] == ["find", "send"]
     # It may have taken effect, which a resuming user must know.
-    assert calls[1]["failure"] == "timed out" and "may have been done" in calls[1]["error"]
+    assert calls[1]["failure"] == "timed out" and "may have been made" in calls[1]["error"]
     assert calls[1]["arguments"] == {"book_id": "B-7"}
     events = [json.loads(line)["event"] for line in (run / "trace.jsonl").read_text().splitlines()]
     assert events[:2] == ["plan", "step"]
