@@ -69,7 +69,6 @@ def proxy_of(url: str) -> Proxy | None:
 
 
 def _in_networks(host: str, exempt: str) -> bool:
-    """Return whether a network in NO_PROXY, such as 192.168.0.0/16, contains the host."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:

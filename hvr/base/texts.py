@@ -57,7 +57,6 @@ def read_bytes(path: Path) -> bytes:
 
 
 def _never_ends(file: BinaryIO) -> bool:
-    """Return whether a file is an endless device such as /dev/zero."""
     about = os.fstat(file.fileno())
     if stat.S_ISBLK(about.st_mode):
         return True

@@ -247,7 +247,6 @@ class _Worker:
             self._process.terminate()
 
     async def ended(self) -> int:
-        """Wait for the process to end, or kill it; clean up and return its exit code."""
         with self._temporary:
             try:
                 async with asyncio.timeout(_END_SECONDS):

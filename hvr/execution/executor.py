@@ -200,7 +200,6 @@ class Executor(Generic[Goal]):
             planned = new
 
     def _left_untidy(self, stage: Goal, planned: Planned, watch: BeliefMonitor) -> Impasse | None:
-        """Return an impasse if an object outside the plan is untidy; each object counts once."""
         if self.replans >= self.max_replans:
             return None
         try:
@@ -214,7 +213,6 @@ class Executor(Generic[Goal]):
         return self._outdated(watch, (), f"{' and '.join(sorted(left))} must still be put right.")
 
     def _first_plan(self, stage: Goal) -> Planned:
-        """Return a plan for a stage; if none exists, first search for missing objects."""
         while True:
             try:
                 return self.prepare(stage)

@@ -124,7 +124,6 @@ def _is_adverb(cursor: Cursor, at: int) -> bool:
 
 
 def _is_label(cursor: Cursor, at: int) -> bool:
-    """Return whether a number only labels a piece of furniture: 'burner 3', 'drawer two'."""
     if not (cursor.word(at).isdecimal() or cursor.function("number", at=at)):
         return False
     fixed = any(
@@ -136,10 +135,7 @@ def _is_label(cursor: Cursor, at: int) -> bool:
 
 
 def _describes(cursor: Cursor, at: int) -> bool:
-    """Return whether an unknown word modifies a known noun: 'transparent' in 'a transparent bowl'.
-
-    Before tableware, this includes an unknown noun: 'an ice cream bowl'.
-    """
+    """Return whether an unknown word modifies a noun: 'a transparent bowl', 'an ice cream bowl'."""
     if not cursor.longest(at) and cursor.word(at).endswith("'s"):
         return bool(cursor.named(at + 1))  # 'yesterday's paper'
     if cursor.longest(at) or not cursor.word(at).isalpha():
@@ -389,7 +385,6 @@ def _asked(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _is_thing(cursor: Cursor, start: int, end: int) -> bool:
-    """Return whether words form a noun phrase that ends with its noun."""
     named = any(cursor.named(n) == end - n for n in range(start, end))
     return named and all(
         cursor.named(n)

@@ -73,11 +73,7 @@ _COUNTS: tuple[tuple[tuple[str, ...], int | None, int | None], ...] = (
 
 
 class _Limits(Value):
-    """The number of objects that a sentence is about, relative to the number that follows.
-
-    Args:
-        given: Whether the sentence limits the number.
-    """
+    """Limits relative to the following number; `given` says whether the sentence states any."""
 
     least: int | None = 0
     most: int | None = None
@@ -169,7 +165,6 @@ class StatementReader:
             either[-1].append(self._further(cursor, before))
 
     def _further(self, cursor: Cursor, before: Statement) -> Statement:
-        """Read another sentence, or another predicate of the same objects."""
         start, about, mentions = cursor.at, self._about, self._mentions
         try:
             self._mentions = (before.mentioned, *mentions)
@@ -249,11 +244,7 @@ class StatementReader:
     def _things(
         self, cursor: Cursor, after: str, *, nothing: bool, subject: bool = False
     ) -> tuple[Things, bool]:
-        """Read known or unknown things, and whether one of them is enough.
-
-        Args:
-            nothing: Whether a negation precedes, so that no noun phrase need follow: 'nothing'.
-        """
+        """Read things, and whether one is enough; a negation (`nothing`) needs no noun phrase."""
         number = cursor.function("number")
         at = cursor.at + (number.length if number else int(cursor.word().isdecimal()))
         if cursor.word(at) in _GENERIC:  # 'two things'
@@ -330,7 +321,6 @@ class StatementReader:
         return _joined(found)
 
     def _restriction(self, cursor: Cursor) -> Predication:
-        """Read the place in 'the mugs in the sink are clean', if there is one."""
         start = cursor.at
         places = read_adjuncts(cursor)
         if places and (cursor.states(cursor.at) or cursor.word() in _NOT | _COPULA):
@@ -373,11 +363,7 @@ class StatementReader:
     # --- things --------------------------------------------------------------------------
 
     def _meant(self, things: Things, predicate: Predication) -> tuple[str, ...]:
-        """Return the objects that noun phrases mean and of which a predicate can be true.
-
-        Raises:
-            LanguageError: There are no such objects.
-        """
+        """Return the objects that noun phrases mean and of which a predicate can be true."""
         if any(thing.kind == "pronoun" for thing in things):
             return self._referents(things[0], lambda name: self._can_be(name, predicate))
         names = self.names(things, anything=not predicate.adjuncts)
@@ -390,7 +376,6 @@ class StatementReader:
         return names
 
     def _check_both(self, thing: NounPhrase) -> None:
-        """Reject 'both mugs' if only one exists, since the question presupposes two."""
         if thing.determiner.both and any(noun.plural for noun in thing.nouns):
             names = self.names((thing,))
             if len(names) < 2:
@@ -409,11 +394,7 @@ class StatementReader:
         )
 
     def _referents(self, thing: NounPhrase, fits: Callable[[str], bool]) -> tuple[str, ...]:
-        """Return the objects that a pronoun means.
-
-        Raises:
-            LanguageError: No fitting object was mentioned.
-        """
+        """Return the objects that a pronoun means; raise LanguageError if no object fits."""
         found = [names for names in self._mentions if any(map(fits, names))]
         if not found:
             raise LanguageError(f"it is not clear what {thing.text!r} refers to: name the thing")
@@ -423,7 +404,6 @@ class StatementReader:
         return several or tuple(dict.fromkeys(name for names in found[:2] for name in names))
 
     def _resolved(self, predicate: Predication) -> Predication:
-        """Replace the pronouns in the places of a predicate by objects: 'in it', 'inside'."""
         adjuncts = tuple(
             a.replace(things=tuple(named for t in a.things for named in self._as_places(t, a.word)))
             for a in predicate.adjuncts
@@ -451,11 +431,7 @@ class StatementReader:
 
 
 def _read_copula(cursor: Cursor) -> tuple[bool, bool, bool]:
-    """Read the verb of a statement.
-
-    Returns:
-        Whether the verb affirms, whether it means 'contain', and whether 'all' or 'both' follows.
-    """
+    """Return whether a verb affirms, whether it means 'contain', and if 'all' or 'both' follows."""
     positive = True
     every = False
     while not cursor.done:
@@ -501,11 +477,7 @@ class _Numbers(TypedDict):
 
 
 def _numbers(things: Things, limits: _Limits) -> _Numbers:
-    """Return a statement's limits, given the number of objects in its noun phrase.
-
-    Raises:
-        LanguageError: The number is a share, such as half.
-    """
+    """Return the limits for a statement's objects; LanguageError for a share, such as half."""
     if any(thing.determiner.half for thing in things):
         raise LanguageError("hvr cannot count half of these things: say how many")
     count = max(1, things[0].determiner.count or 1) if len(things) == 1 else 1

@@ -215,7 +215,6 @@ class ClassChoice:
         return classes
 
     def _turns(self, condition: str, kind: str) -> bool:
-        """Return whether a condition is false for an object of a class."""
         parts, true = literals(condition), self.inventory.true
         return any(
             true(p, name) != wanted for name in self.inventory.of(kind) for p, wanted in parts
@@ -280,7 +279,6 @@ class ClassChoice:
         self.entities[number] = entity.replace(classes=kinds, holding=things)
 
     def _kinds_of(self, classes: Iterable[str]) -> tuple[str, ...]:
-        """Return the more specific classes in the scene: spray bottles for 'the bottle'."""
         exact = (e for c in classes for e in self.taxonomy.more_exact(c))
         return tuple(dict.fromkeys(e for e in exact if self.inventory.of(e)))
 

@@ -241,7 +241,6 @@ def _sort_in(
 
 
 def _skip_to_ban(cursor: Cursor) -> None:
-    """Skip filler words if a prohibition follows: 'and please do not …'."""
     at = cursor.at
     while (passed := cursor.function("filler", "and", at=at)) and not cursor.verb(at):
         at += passed.length
@@ -283,7 +282,6 @@ def _about_banned(read: list[Clause], banned: Sequence[Prohibition]) -> list[Cla
 
 
 def _but_first(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
-    """Read an action to do before the preceding one: 'make coffee, but first wash the mug'."""
     cursor.at += 1
     if clauses and cursor.take("first"):
         return insert_before_last(read_clause(cursor), clauses)
@@ -346,7 +344,6 @@ def _as_given(clause: Clause) -> Clause:
 
 
 def _describes_state(cursor: Cursor, start: int) -> bool:
-    """Return whether words describe the initial state ('the mug is dirty'), not a goal."""
     described = not {"is", "are", "was", "were"}.isdisjoint(cursor.tokens[start : cursor.at])
     return described and not any(
         cursor.function("modal", "ensure", at=at)
@@ -356,7 +353,6 @@ def _describes_state(cursor: Cursor, start: int) -> bool:
 
 
 def _until(cursor: Cursor) -> Clause | None:
-    """Read a final state, such as 'until it is hot' or 'until hot', or return None."""
     match = cursor.function("until")
     after = cursor.at + (match.length if match else 0)
     if match is None or not (cursor.copular(after) or cursor.kind(Adjective, after)):
@@ -368,7 +364,6 @@ def _until(cursor: Cursor) -> Clause | None:
 
 
 def _read_instead(cursor: Cursor) -> list[Prohibition]:
-    """Read the alternative to exclude: 'instead of the fridge'; return [] for an action."""
     cursor.take("instead")
     cursor.take("prep")
     if cursor.verb():
@@ -390,7 +385,6 @@ def _by_doing(cursor: Cursor, before: Clause) -> bool:
 
 
 def _with_it(cursor: Cursor) -> Adjunct | None:
-    """Read the means of the previous clause ('heat the potato, use the stove'), or return None."""
     start = cursor.at
     if cursor.take("use") is None or not cursor.starts_thing():
         cursor.at = start
@@ -403,7 +397,6 @@ def _with_it(cursor: Cursor) -> Adjunct | None:
 
 
 def _choice_of_clauses(cursor: Cursor) -> list[Clause]:
-    """Read a clause, or several clauses joined by 'or', of which this reading selects one."""
     cursor.take("either")
     read = read_clause(cursor)
     while (at := cursor.after_or()) is not None:
@@ -458,7 +451,6 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
 
 
 def _returns(cursor: Cursor) -> bool:
-    """Return whether 'back' and a place follow, as in 'back in the sink'."""
     place = cursor.function("prep") if cursor.word() == "back" else None
     return place is not None and cursor.starts_thing(cursor.at + place.length)
 
@@ -595,7 +587,6 @@ def _verbs(cursor: Cursor) -> list[Clause]:
 
 
 def _another_verb(cursor: Cursor, at: int) -> bool:
-    """Return whether a second verb directly follows the first: 'wash and slice the tomato'."""
     start = at
     at += cursor.word(at) == ","
     linker = cursor.function("and", "then", at=at)

@@ -153,7 +153,6 @@ class _Open:
         self.otherwise: list[str | _Open] = []
 
     def branch(self, *, yes: bool) -> list[str | _Open]:
-        """Return the parts to carry out if the condition holds, or if it does not."""
         return self.then if yes else self.otherwise
 
     def closed(self) -> Conditional:
@@ -224,11 +223,7 @@ class _Splitter:
                 return
 
     def _say(self, tokens: Sequence[str], target: list[str | _Open], *, go: bool = False) -> None:
-        """Add a clause, which may say where to look for the objects of a following condition.
-
-        Args:
-            go: Whether a check follows, so that the clause may also be 'go to the fridge'.
-        """
+        """Add a clause, which may say where to look or, before a check (`go`), ask to go there."""
         text = _text(_trimmed(tokens, keep_then=True))
         if not text:
             return
@@ -246,7 +241,6 @@ class _Splitter:
         target.append(text)
 
     def _marks(self, tokens: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-        """Yield the positions at which a condition, a check or an alternative begins."""
         for at in range(len(tokens)):
             begins = at == 0 or tokens[at - 1] in _LINKS
             if self.last and _else_length(tokens[at:]) and tokens[at - 1] not in _QUANTIFIERS:
@@ -257,14 +251,12 @@ class _Splitter:
                 yield at, "if"
 
     def _is_condition(self, tokens: tuple[str, ...], at: int) -> bool:
-        """Return whether a conjunction begins a condition: not in 'if you could open it'."""
         polite = tokens[at + 1 : at + 2] == ("you",) and tokens[at + 2 : at + 3] in _ABLE
         if polite and tokens[at] == "if":
             return self._leading(tokens[at + 1 :]) is not None
         return _conjunction(tokens, at) is not None
 
     def _is_inverted(self, tokens: Sequence[str]) -> bool:
-        """Return whether 'should' begins a condition: 'should the mug be dirty, …'."""
         asks = tokens[:1] == ("should",) and tokens[1:2] not in (("i",), ("we",))
         return asks and self._leading(tuple(tokens[1:])) is not None
 
@@ -294,7 +286,6 @@ class _Splitter:
         return self.root, body[end:]
 
     def _end(self, body: tuple[str, ...]) -> int:
-        """Return the end of a statement, after which only further clauses may follow."""
         ends = [n for n in range(1, len(body)) if body[n] in _LINKS]
         for end in (len(body), *reversed(ends)):
             rest = _trimmed(body[end:])
@@ -344,7 +335,6 @@ class _Splitter:
         return self._trailing(said, body, Conditional("", denied, event, trailing=True), target)
 
     def _suppose(self, target: list[str | _Open]) -> None:
-        """Treat the clause before 'if so' as a condition, if it is a statement."""
         found = _SUPPOSED.fullmatch(str(target[-1])) if target else None
         if found is not None and self._states(found["said"].split()):
             target.pop()
@@ -379,7 +369,6 @@ class _Splitter:
         return opened
 
     def _else(self) -> list[str | _Open]:
-        """Return the alternative branch of the nearest condition that has no alternative yet."""
         opened = [one for one in self.stack if not one.otherwise]
         nearest = opened[-1] if opened else self.last
         if nearest is None:
@@ -400,7 +389,6 @@ class _Splitter:
         return None
 
     def _leading(self, body: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """Split 'the fridge is open, close it' if both parts can be read, else return None."""
         marks = [n for n, token in enumerate(body) if token in {",", "then", ":"}]
         others = [n for n in range(1, len(body)) if n not in marks]
         for at in (*marks, *others):
@@ -413,7 +401,6 @@ class _Splitter:
         return None
 
     def _begins(self, tokens: tuple[str, ...]) -> bool:
-        """Return whether an order, an alternative or a prohibition begins with the first word."""
         if _else_length(tokens) or _conjunction(tokens, 0):
             return True
         plain = tokens
@@ -428,7 +415,6 @@ class _Splitter:
         )
 
     def _last_clause(self, said: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Split the last clause from following clauses that do not depend on its condition."""
         for at in range(len(said) - 1, 0, -1):
             clause = said[at:]
             if said[at - 1] in _LINKS and self._begins(clause):
@@ -462,7 +448,6 @@ def _else_length(tokens: Sequence[str]) -> int:
 
 
 def _length(tokens: Sequence[str], *roles: str) -> int:
-    """Return the length in words of the longest initial phrase that has one of the roles."""
     for size in range(min(len(tokens), 7), 0, -1):
         phrase = " ".join(tokens[:size])
         if any(phrase in FUNCTION_WORDS[role] for role in roles):
@@ -480,7 +465,6 @@ def _existence(found: re.Match[str]) -> tuple[str, ...]:
 
 
 def _trimmed(tokens: Sequence[str], *, keep_then: bool = False) -> tuple[str, ...]:
-    """Drop connectives at both ends; `keep_then` keeps a 'then' at the beginning."""
     words = list(tokens)
     while words and words[0] in _LINKS and not (keep_then and words[0] == "then"):
         words.pop(0)

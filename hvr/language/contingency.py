@@ -140,7 +140,6 @@ class _Conditions:
     # --- goals ---------------------------------------------------------------------------
 
     def goals(self, parts: Sequence[Part], said: _Said) -> tuple[Goal, ...]:
-        """Return the goals of parts of a request, given the clauses that were read before them."""
         for number, part in enumerate(parts):
             if isinstance(part, Conditional):
                 return self._decided(part, tuple(parts[number + 1 :]), said)
@@ -219,11 +218,7 @@ class _Conditions:
         )
 
     def _branch(self, parts: Sequence[Part], said: _Said, *, unknown: bool) -> Goal:
-        """Return the goal of a branch, which may be known only after the look.
-
-        Args:
-            unknown: Whether the condition is about objects that the robot has not seen yet.
-        """
+        """Return the goal of a branch; it may be deferred if it concerns `unknown` objects."""
         refers = unknown and _REFERS.search(words_of_parts(parts))
         why = "what is there is not known yet" if refers else ""
         if not why:
@@ -242,7 +237,6 @@ class _Conditions:
     # --- clauses -------------------------------------------------------------------------
 
     def _and_clause(self, clause: str, said: _Said) -> _Said:
-        """Add a clause with its pronouns replaced by the objects that they mean."""
         text = self._resolved(clause, said)
         named = mentions(text, self.reader, self.inventory)
         return said.replace(clauses=(*said.clauses, text), mentions=(*named, *said.mentions))
@@ -305,7 +299,6 @@ class _Conditions:
         return statement, part.replace(condition=text), said
 
     def _called(self, part: Conditional, statement: Statement) -> str:
-        """Return a condition in words, with its pronoun replaced by the object that it means."""
         said = re.sub(r"^(.+?) be\b", r"\1 is", part.condition)
         if said.split()[0] in _ASKING:  # 'is the mug dirty?'
             asked, *words = said.split()
@@ -337,7 +330,6 @@ class _Conditions:
         return said.replace(near=(*whole, *found, *other), model=model)
 
     def _is_open(self, part: Conditional, statement: Statement) -> bool:
-        """Return whether only a look can tell which object makes a condition true."""
         if _SOMETHING.search(part.condition):
             return True
         named = [m.names for m in mentions(part.condition, self.reader, self.inventory)]
@@ -348,7 +340,6 @@ class _Conditions:
         )
 
     def _found(self, statement: Statement) -> Iterator[str]:
-        """Yield the known objects that 'something' means."""
         for part in statement.parts:
             for name in part.things:
                 inside = part.predicate and any(a.kind == "with" for a in part.predicate.adjuncts)
@@ -364,7 +355,6 @@ class _Conditions:
         return True
 
     def _is_about_nothing(self, part: Conditional) -> bool:
-        """Return whether the clause is about each of several things, of which there are none."""
         clause = words_of_parts(part.then)
         spans = PhraseReader(self.reader, self.inventory).spans(clause)[1][:1]
         each = [s.thing for s in spans if s.thing.nouns and _is_plural(s.thing)]

@@ -286,7 +286,6 @@ class Rewriter(PhraseReader):
         yield DialogueQuestion("Which one?", tuple(map(judge.described, meant.names)), tuple(texts))
 
     def _choosable(self, spans: Sequence[PhraseSpan], *, governed: bool) -> list[PhraseSpan]:
-        """Return the phrases that 'the other one' can replace; those with a choice come first."""
         fitting = [s for s in spans if s.governed or not governed]
 
         def key(span: PhraseSpan) -> tuple[bool, bool]:
@@ -332,12 +331,7 @@ class Rewriter(PhraseReader):
     def _meant_by(
         self, head: Sequence[str], description: Sequence[str], kinds: Collection[str]
     ) -> Referred:
-        """Return the referents of a phrase without a noun among the objects of some classes.
-
-        Args:
-            head: The words of the phrase: 'the second one'.
-            description: The words after it: 'with the lamp'.
-        """
+        """Return the referents of 'the second one' (`head`) 'with the lamp' (`description`)."""
         objects, memory = self.objects(kinds), self.memory
         taken = {*memory.used, *memory.group}
         taken |= {p for n in memory.group if (p := self.inventory.parents.get(n))}
@@ -373,7 +367,6 @@ class Rewriter(PhraseReader):
         return Referred((" ".join((*article, *head[:-1], label)),) if label else ())
 
     def _described(self, text: str, names: Sequence[str]) -> list[str]:
-        """Return the objects that fit a description such as 'with the lamp on it'."""
         match = _DESCRIBED.fullmatch(text)
         said = f"with {match['thing']}" if match and match["thing"] else match and match["rest"]
         said = with_object_names(
@@ -560,7 +553,6 @@ class Rewriter(PhraseReader):
         return slots, within
 
     def _single(self, cursor: Cursor, at: int) -> list[str]:
-        """Return the objects that 'it' can mean: the first that suits the verb, if there is one."""
         memory, classes, taxonomy = self.memory, self.inventory.classes, self.reader.taxonomy
         names = list(dict.fromkeys((*memory.group, *memory.things, *memory.places)))
         if any(cursor.after(role, n) == at for n in range(at) for role in ("with", "unplaced")):

@@ -213,7 +213,6 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
 
 
 def _description_after(cursor: Cursor) -> Adjective | None:
-    """Read a phrase that describes the noun before it ('on your left'), or return None."""
     for length, adjective in cursor.entries(Adjective):
         if adjective.selects and length > 1:
             cursor.at += length
@@ -564,7 +563,6 @@ def read_spot(cursor: Cursor) -> tuple[Adjunct, ...]:
 
 
 def _exception(cursor: Cursor) -> Adjunct | None:
-    """Read an exception ('except the knife', 'but one'), or return None."""
     match = cursor.function("except")
     after = cursor.at + (match.length if match else 0)
     if match is None or not cursor.starts_thing(after) or cursor.verb(after):
@@ -596,7 +594,6 @@ def _anywhere(cursor: Cursor) -> Adjunct | None:
 
 
 def _where(cursor: Cursor) -> Adjunct | None:
-    """Read 'where the bread is' as a place next to the bread, or return None."""
     start = cursor.at
     cursor.at += int(cursor.word() == "to")
     if cursor.word() in {"where", "wherever"} and cursor.starts_exactly(cursor.at + 1):

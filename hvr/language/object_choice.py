@@ -371,7 +371,6 @@ class ObjectChoice(ClassChoice):
         return max(1, min(limits, default=PORTION * len(kinds)) // max(1, len(kinds)))
 
     def _own_name(self, number: int) -> tuple[str, ...]:
-        """Return the object that an entity names, or its pieces if these are meant, or ()."""
         entity = self.entities[number]
         if entity.name is None:
             return ()

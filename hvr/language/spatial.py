@@ -233,11 +233,7 @@ def parts_of(
 def _in_line(
     inventory: Inventory, candidates: Sequence[str], nearness: Nearness, apart: float = 0.0
 ) -> tuple[str, ...]:
-    """Return the furniture directly below or above another piece: the cabinets under the sink.
-
-    Args:
-        apart: Minimum vertical distance between the two centres, in metres.
-    """
+    """Return furniture directly below or above another piece, at least `apart` metres away."""
     known = [c for c in candidates if c in inventory.extents]
     others = [
         n

@@ -101,7 +101,6 @@ def expanded(tokens: Sequence[str], lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def _from_chat(tokens: Sequence[str], lexicon: Lexicon) -> Iterator[str]:
-    """Expand chat abbreviations such as 'u', 'pls' and 'dont'."""
     for token in tokens:
         word = token if token in CHAT_WORDS else _DRAWN_OUT.sub(r"\1", token)
         known = token in lexicon.parts or word not in CHAT_WORDS

@@ -266,11 +266,7 @@ class _Questions:
         )
 
     def _why(self, statement: Statement, found: bool) -> str:
-        """Return a colon and the objects that make a statement true, with their places.
-
-        The result is empty if the statement is not true (`found`), or if the objects are obvious or
-        more than eight.
-        """
+        """Return a colon and the two to eight objects that make a statement true, else ''."""
         yes: list[str] = []
         for part in statement.parts if found else ():
             if not (part.denied or part.every) and 1 < len(part.things) <= 8:

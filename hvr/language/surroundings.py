@@ -213,7 +213,6 @@ class _Sentence:
         self.begun = begun
 
     def _joins(self, at: int) -> bool:
-        """Return whether a conjunction joins clauses: not 'wallet and keys', 'ever so much'."""
         joint = self.tokens[at] in JOINTS and self.tokens[at : at + 2] != ("so", "much")
         return joint and (self.tokens[at] != "and" or self.cursor.clause_starts(at + 1))
 
@@ -243,7 +242,6 @@ class _Sentence:
         return bool(said) and not cursor.unread
 
     def may_ask(self, words: tuple[str, ...]) -> bool:
-        """Return whether words form a request, or at least contain a verb and a noun."""
         cursor = Cursor(" ".join(words), words, self.lexicon)
         places = range(len(words))
         acts = any(cursor.kind(Verb, n) for n in places) and any(map(cursor.named, places))
@@ -319,7 +317,6 @@ class _Sentence:
         return (base,) if base else ()
 
     def _says(self, words: Sequence[str]) -> bool:
-        """Return whether words say anything beyond politeness and conjunctions."""
         cursor = Cursor(" ".join(words), tuple(words), self.lexicon)
         at = 0
         while at < len(words):
@@ -332,13 +329,9 @@ class _Sentence:
     # --- frames ---------------------------------------------------------------------------
 
     def _asking(self, start: int, end: int, *, past: bool) -> bool | None:
-        """Return whether words before a request ask for it.
+        """Return True if words before a request ask for it, False if hvr must ask, else None.
 
-        Args:
-            past: Whether the request begins with an inflected verb: 'i wish you washed the mug'.
-
-        Returns:
-            True if they certainly do, False if hvr must ask the user, None if they do not.
+        `past` says that the request begins with an inflected verb: 'i wish you washed the mug'.
         """
         words = self.cursor.tokens[start:end]
         text = " ".join(words) + " "
@@ -395,7 +388,6 @@ class _Sentence:
         return opened is not None or not any(self._named(n) for n in range(start, end))
 
     def _named(self, at: int) -> bool:
-        """Return whether an object, or a number of objects, is named at a position."""
         cursor = self.cursor
         if cursor.function("filler", "goal", "ensure", "courtesy", "light", at=at):
             return False
@@ -407,14 +399,9 @@ class _Sentence:
         return bool((cursor.named(at) or counts) and not bare)
 
     def _tail(self, start: int, end: int, praised: bool) -> bool | None:
-        """Return whether words after a request, without a pause, add nothing to it.
+        """Return True if words after a request add nothing to it, False if hvr must ask, else None.
 
-        Args:
-            praised: Whether the request is a gerund, as in 'putting the keys there helps us'.
-
-        Returns:
-            True if they certainly add nothing, False if hvr must ask the user, None if they add to
-            it.
+        `praised` says that the request is a gerund: 'putting the keys there helps us'.
         """
         words = self.cursor.tokens[start:end]
         if words[-1] in OWNERS | LINKS:
@@ -439,10 +426,7 @@ class _Sentence:
         return words[-1] not in SAYING
 
     def _is_landmark(self, start: int, end: int) -> bool:
-        """Return whether words give a place near an unknown thing: 'next to the vault'.
-
-        Another place must come before them, so that only the landmark is left out.
-        """
+        """Return whether words after a place only give a landmark near it: 'next to the vault'."""
         near = self.cursor.function("unplaced", at=start)
         if near is None or start + near.length >= end or self.cursor.longest(end - 1):
             return False
@@ -454,7 +438,6 @@ class _Sentence:
     # --- remarks --------------------------------------------------------------------------
 
     def _remark(self, start: int, end: int) -> _Part:
-        """Return a phrase without a request as a part, left out if the phrase asks for nothing."""
         words = self.tokens[start:end]
         verdict = self._is_remark(start, end)
         if verdict is None:
@@ -463,10 +446,7 @@ class _Sentence:
         return _Part(words, (), asides, verdict)
 
     def _is_remark(self, start: int, end: int) -> bool | None:
-        """Return True if a phrase certainly asks for nothing, and None if it may ask for something.
-
-        Return False if hvr must ask the user.
-        """
+        """Return True if a phrase asks for nothing, False if hvr must ask the user, else None."""
         cursor = self.cursor
         while start < end - 1 and cursor.word(start) in OPENINGS:
             start += 1
@@ -516,7 +496,6 @@ class _Sentence:
 
     @staticmethod
     def _is_occupation(words: Sequence[str]) -> bool:
-        """Return whether words say what someone does meanwhile: 'while tidying the room'."""
         doing = words[2:] if words[1:2] in {("you're",), ("we're",), ("i'm",)} else words[1:]
         started = words[0] in {"when", "while", "after", "before", "in", "by"}
         return started and len(doing) > 1 and doing[0].endswith("ing")
@@ -605,7 +584,6 @@ class _Sentence:
         return not (self.begun or self.lexicon.lookup(words[at])) and at == len(words) - 1
 
     def _is_finite(self, before: str, word: str) -> bool:
-        """Return whether an unknown word after `before` looks like a finite verb: 'arrives'."""
         unknown = word not in self.lexicon.parts
         if word in SAYING or is_past(word):
             return True
@@ -637,7 +615,6 @@ class _Sentence:
         return past or words[0] in PEOPLE or not all(map(self.lexicon.lookup, words))
 
     def _covers_all(self) -> bool:
-        """Return whether the request is about all objects of a kind; a remark may restrict it."""
         return any(
             self.cursor.function("everything", "rest", at=n)
             or ((det := self.cursor.function("det", at=n)) and det.entry.value == 0)

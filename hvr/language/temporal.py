@@ -249,7 +249,6 @@ _STATE = frozenset(
 
 
 def _is_state(tokens: Sequence[str]) -> bool:
-    """Return whether a clause is a statement, such as 'the light must be off'."""
     forms = [n for n, token in enumerate(tokens) if token in _STATE]
     return bool(forms) and forms[0] > 0 and tokens[0] not in _ROBOT
 
@@ -261,11 +260,7 @@ def _is_about(condition: Sequence[str]) -> bool:
 def _condition_first(
     right: tuple[str, ...], kind: str, words: TimedWords
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Split 'the fridge is open, close it, and wash the mug' into condition, clause and rest.
-
-    Raises:
-        HvrError: No readable condition is followed by a clause.
-    """
+    """Split 'the fridge is open, close it, and wash the mug' into condition, clause and rest."""
     marks = [n for n, token in enumerate(right) if token in {",", "then"}]
     others = [n for n in range(1, len(right)) if n not in marks]
     refusal: HvrError | None = None
@@ -354,7 +349,6 @@ def _after(tokens: Sequence[str], *roles: str) -> tuple[str, ...]:
 
 
 def _trimmed(tokens: Sequence[str], *, keep_then: bool = False) -> tuple[str, ...]:
-    """Drop connectives at both ends; `keep_then` keeps a 'then' at the beginning."""
     words = list(tokens)
     while words and words[0] in _LINKS and not (keep_then and words[0] == "then"):
         words.pop(0)

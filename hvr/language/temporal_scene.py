@@ -303,7 +303,6 @@ class SceneWords:
         return None
 
     def _running(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
-        """Replace a running liquid by its source: 'leave the water running'."""
         taxonomy = self.reader.taxonomy
         cursor = Cursor(" ".join(tokens), tokens, self.reader.lexicon)
         runs = taxonomy.roles.bearer(RUNNING)
@@ -408,10 +407,7 @@ def _replaced(text: str, name: str, other: str) -> str:
 
 
 def _as_wish(text: str) -> str:
-    """Turn 'the cup is full' into 'the cup should be full'.
-
-    Return '' if no 'is' or 'are' follows a subject.
-    """
+    """Turn 'the cup is full' into 'the cup should be full'; return '' for any other text."""
     words = text.split()
     at = next((n for n, word in enumerate(words) if word in {"is", "are"}), None)
     return " ".join((*words[:at], "should", "be", *words[at + 1 :])) if at else ""

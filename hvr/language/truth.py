@@ -149,7 +149,6 @@ class StatementJudge:
         return frozenset(name for thing in places for name in self.things(thing))
 
     def _hides(self, name: str, statement: SceneStatement) -> bool:
-        """Return whether looking could decide the statement for an object."""
         unknown = (self._is_meant(name, statement.where), self.holds_for(name, statement))
         return None in unknown
 
@@ -252,7 +251,6 @@ class StatementJudge:
         raise LanguageError(f"hvr cannot tell whether something is {adjunct.word!r}: name a place")
 
     def _holders(self, name: str) -> list[str]:
-        """Return the places that hold an object; an object on the bed is not on the floor."""
         above, classes = self.above(name), self.inventory.classes
         fixed = next(
             (

@@ -211,7 +211,6 @@ class Interpreter:
         self.draft.end_clause(self.draft.live(main))
 
     def _forget_tools(self, clause: Clause) -> None:
-        """Treat a tool that is fetched only for cutting as a means: 'get a knife to slice it'."""
         if clause.verb is None or not self.taxonomy.cuts(clause.verb.condition or ""):
             return
         hold = verb_of(self.lexicon, "hold").condition or ""
@@ -223,14 +222,12 @@ class Interpreter:
                 self.adjuncts.forget_means(number)
 
     def _switches_with(self, clause: Clause) -> bool:
-        """Return whether to switch a device on while the previous clause's object is held."""
         # In 'pick up the book and turn on the lamp', the order is part of the request.
         running = self.taxonomy.roles.predicate(RUNNING)
         condition = clause.verb.condition if clause.verb else ""
         return bool(running and asks(condition or "", running)) and self._holds_one()
 
     def _holds_one(self) -> bool:
-        """Return whether the previous clause picks an object up."""
         hold = verb_of(self.lexicon, "hold").condition or ""
         return any(
             c.template == hold and c.clause == self.draft.clause - 1
@@ -400,7 +397,6 @@ class Interpreter:
         return (not running or self._holds_one()) and self.adjuncts.may_hold_spoken(classes)
 
     def _for_persons(self, verb: Verb | None, group: NounGroup) -> NounGroup:
-        """Multiply objects by the number of people: 'make coffee for two'."""
         persons = [a for a in group.adjuncts if a.kind == "for"]
         if not persons or (verb is not None and verb.frame == "set"):
             return group
@@ -423,11 +419,7 @@ class Interpreter:
         )
 
     def _done_by(self, verb: Verb, group: NounGroup, by: tuple[Adjunct, ...]) -> list[int]:
-        """Require the state of an instrument, and return the objects of the verb.
-
-        For 'examine the book by the light of the lamp', the lamp must be on, and the result is the
-        book.
-        """
+        """Require an instrument's state ('by the light of the lamp'); return the verb's objects."""
         rest = group.replace(adjuncts=tuple(a for a in group.adjuncts if a not in by))
         things = self._group(verb, rest, ())
         reading = ReferentReading(wanted=False, requires=verb.by_class)
@@ -451,7 +443,6 @@ class Interpreter:
         return things
 
     def _are_others(self, group: NounGroup, exception: Adjunct) -> bool:
-        """Return whether an exception only names other objects: 'the plate but not the bowl'."""
         kinds = [
             {c for t in things for c in self.taxonomy.concrete_of(t.classes)}
             for things in (group.things, exception.things)
@@ -479,7 +470,6 @@ class Interpreter:
         return things
 
     def _swap(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Interpret 'swap A and B' or 'swap A with B': each takes the other's place."""
         things = [*group.things, *(t for a in group.adjuncts if a.kind == "with" for t in a.things)]
         reading = ReferentReading(wanted=False, requires=verb.requires)
         numbers = self.referents.all_of(things, reading)
@@ -553,7 +543,6 @@ class Interpreter:
         return [vessel] if vessel != place and self.adjuncts.goes_on(vessel, place) else things
 
     def _poured_rather(self, group: NounGroup) -> bool:
-        """Return whether a word means the liquid: 'put wine in a cup', where no bottle fits."""
         kinds = {c for t in group.things if t.dish for c in t.classes}
         places = (c for a in group.adjuncts if a.kind == "place" for c in a.classes)
         vessels = [c for c in places if self.taxonomy.plays(c, VESSEL)]

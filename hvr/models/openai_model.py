@@ -343,7 +343,6 @@ def _reasoning(message: Any) -> str:
 
 
 def _filtered(results: Any) -> str:
-    """Return the categories that a prompt filter flagged, separated by commas; empty if none."""
     hits = []
     for result in results if isinstance(results, list) else [results]:
         verdicts = json_at(result, "content_filter_results")

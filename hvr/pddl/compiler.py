@@ -158,7 +158,6 @@ class Compiler:
         return conjunction(parts)
 
     def _known(self, formula: Expression, binding: Binding, positive: bool) -> Conjunction | None:
-        """Return a compiled literal or cached part; None for any other formula."""
         if isinstance(formula, Not):
             formula, positive = formula.operand, not positive
         if isinstance(formula, _LITERALS):

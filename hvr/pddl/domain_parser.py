@@ -190,10 +190,7 @@ def continuous_effect(reader: ExpressionReader, group: Group, scope: Scope) -> C
 
 
 def _rate(reader: ExpressionReader, node: Node, scope: Scope) -> Steps[NumericExpression | None]:
-    """Return the coefficient of #t in an expression, or None if it has no #t.
-
-    An expression that is not linear in #t is an error.
-    """
+    """Return the coefficient of #t, if #t occurs; a term that is not linear in #t is an error."""
     if isinstance(node, Word):
         return _ONE if node.text == "#t" else None
     if not node.items or not isinstance(node.items[0], Word):

@@ -223,7 +223,6 @@ class GroundRules:
         return count <= _MOST_INSTANCES and count * size <= _MOST_BYTES
 
     def _reach_state(self, bits: int) -> None:
-        """Create the instances that become possible because `bits` are true for the first time."""
         if self._started:
             for index in set_bits(bits):
                 self._reach(1 << index)
@@ -254,10 +253,7 @@ class GroundRules:
         return self._instances[made:]
 
     def _join(self, number: int, clause: HornClause, seed: Binding, skip: int | None) -> None:
-        """Create the instances of a clause that match `seed`, the binding of literal number `skip`.
-
-        If `skip` is None, all literals are joined.
-        """
+        """Create the clause instances that match `seed`, which binds literal `skip`, if any."""
         found: Iterator[Mapping[str, str]]
         if skip is None:
             left, literals = clause.variables, self._literals[number]

@@ -200,7 +200,6 @@ class Conversation:
             return ConversationReply(kind="refused", text=str(error))
 
     def _mention(self, text: str) -> None:
-        """Remember a request that was not carried out, and what it is about."""
         with suppress(LanguageError):
             text = next((r for r in self._rewriter().requests(text) if isinstance(r, str)), text)
         judge = StatementJudge(self._reader, self._view())

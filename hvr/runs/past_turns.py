@@ -280,7 +280,6 @@ class PastQuestions:
         return bool(names) and bool(self.done) and set(names) <= set(self.memory.group)
 
     def _which(self, thing: str) -> QuestionAnswer | None:
-        """Return the object that the last request used, such as a drawer or one of several mugs."""
         used = (*self.memory.group, *self.done[-1].acted, *self.memory.places)
         if thing in {"one", "ones"}:
             classes = self.view.inventory.classes
@@ -291,7 +290,6 @@ class PastQuestions:
         return QuestionAnswer(alike[0], (alike[0],)) if alike else None
 
     def _did(self, deed: str) -> bool | None:
-        """Return whether an earlier request did a deed; None if the deed is not understood."""
         verb, _, thing = deed.partition(" ")
         names = self.named(thing)
         acted = {name for done in self.done for name in done.acted}
@@ -309,7 +307,6 @@ class PastQuestions:
         return None
 
     def _spoken(self, text: str) -> tuple[str, ...]:
-        """Return the objects that a text names; among similar objects, the ones used last."""
         acted = [name for done in reversed(self.done) for name in done.acted]
         found: list[str] = []
         for span in self._rewriter.spans(text)[1]:

@@ -107,10 +107,7 @@ class _Comments:
                 self._lines[number + alone] = (lines[number] if alone else code, rules)
 
     def ignore(self, finding: Finding) -> bool:
-        """Return whether a comment suppresses a finding, at its line or for the whole file.
-
-        A finding without a location is suppressed by a comment on a line that names its subject.
-        """
+        """Return whether a comment for a finding's file, line or subject suppresses the finding."""
         rules = list(self._everywhere)
         if finding.location is not None:
             rules += [r for n, (_, r) in self._lines.items() if n == finding.location.line]

@@ -351,10 +351,7 @@ class _Timed:
     def _suppliers(
         self, literal: UnmetLiteral
     ) -> Iterator[tuple[GroundAction, Fraction, Fraction | None]]:
-        """Yield (action, delay, duration): the action makes the literal true after the delay.
-
-        The duration of an instantaneous action is None.
-        """
+        """Yield each action that makes the literal true, its delay, and its duration (or None)."""
         # For a comparison, yield actions that change one of its numbers in either direction.
         if literal.fixed:
             return

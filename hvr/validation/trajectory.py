@@ -344,10 +344,7 @@ _PROHIBITIONS = ("always", "at-most-once", "sometime-before")
 
 
 def _restoring(constraint: Trajectory, truths: list[bool]) -> Iterator[Trajectory]:
-    """Yield the constraints that replace a broken constraint for the rest of the run.
-
-    If a condition had to last until a second condition holds, it must be restored before that.
-    """
+    """Yield what replaces a broken constraint: a state that had to last must first be restored."""
     if constraint.operator == "sometime-before" and not truths[1]:
         ended, awaited = constraint.formulas
         kept = ended.operand if isinstance(ended, Not) else Not(ended)

@@ -641,7 +641,6 @@ def _lines_of(items: Sequence[Item]) -> list[list[Leaf]]:
 
 
 def _is_timed(node: List) -> bool:
-    """Return whether a list is `(at start …)`, `(over all …)` or a timed literal `(at 5 …)`."""
     if node.head not in ("at", "over") or len(node.items) != 3:
         return False
     when, what = node.items[1:]

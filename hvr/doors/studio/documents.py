@@ -252,7 +252,6 @@ def _board(
 
 
 def _seconds_left(folder: Path, began: str, cells: int) -> float | None:
-    """Estimate the time for the remaining cells from the mean speed; None if it is unknown."""
     try:
         start = datetime.fromisoformat(began).timestamp()
     except ValueError:

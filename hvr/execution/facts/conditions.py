@@ -67,7 +67,6 @@ class FactConditions(FactWords):
         return "" if read else "it is not a fact of this world"
 
     def _named(self, tokens: Sequence[str]) -> Iterator[str]:
-        """Yield words with objects instead of 'it' and 'there'."""
         text = " ".join(tokens)
         names = [o.name for o in self.problem.objects]
         things = names if _PRONOUN.search(text) else [""]

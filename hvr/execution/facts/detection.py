@@ -117,7 +117,6 @@ class _Explanations:
     deviations: list[Deviation]
 
     def refused(self, outcome: FactOutcome, differences: Iterable[Expression]) -> None:
-        """Explain a refused step, unless the differences show that another agent intervened."""
         if set(outcome.unmet) & set(differences):
             return
         message = outcome.error.rstrip(".")

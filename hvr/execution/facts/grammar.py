@@ -59,7 +59,6 @@ class GrammarRequests:
             self._classes[plain] = object_class
 
     def _known(self, ontology: Ontology) -> Iterator[tuple[str, str]]:
-        """Yield the objects whose class is in the ontology, with their classes."""
         objects = {o.name: o.types for o in (*self.domain.constants, *self.problem.objects)}
         for name in sorted(objects, key=lambda n: _NAME.fullmatch(n) is None):
             known = (ontology.class_of_pddl_type(t) for t in objects[name])

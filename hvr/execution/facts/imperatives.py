@@ -190,12 +190,9 @@ _MOST_JOINTS = 6
 
 
 def _goes_with(mark: str, before: str, left: bool) -> bool:
-    """Return whether a preposition can stand before a parameter.
+    """Return whether an order's preposition can stand where the wording has `before`.
 
-    Args:
-        mark: The preposition in the order.
-        before: The preposition in the action's wording, or "," if any preposition is possible.
-        left: Whether the parameter is a place that the action's object leaves.
+    "," in the wording allows any preposition; `left` says that the object leaves this place.
     """
     if mark in ("", ","):
         return before in ("", ",")
@@ -301,11 +298,7 @@ def orders_of(wording: Mapping[str, ActionWording], domain: Domain) -> list[tupl
 
 
 def _changed(effect: Expression, named: Sequence[str]) -> NumericEffect | None:
-    """Return the numeric change by a constant amount that an imperative requests, or None.
-
-    Args:
-        named: The given parameters of the action.
-    """
+    """Return the numeric change by a constant amount that an imperative requests, or None."""
     effects = effect.operands if isinstance(effect, And) else (effect,)
     changes = [
         one
@@ -391,9 +384,7 @@ def _asked(
 ) -> tuple[Atom, bool] | None:
     """Return the literal that an imperative with the arguments `named` requests, or None.
 
-    Args:
-        added: Number of actions that make each predicate true.
-        placing: Whether the verb requires a place.
+    `added` counts the actions that make each predicate true.
     """
     about = [one for one in literals if named and named[0] in one[0].args]
     about = about or [one for one in literals if not one[0].args]

@@ -71,7 +71,6 @@ def _typed_action(action: ActionSchema, members: Mapping[str, set[str]]) -> Acti
 
 
 def _types_of(actions: Mapping[str, ActionSchema], predicate: str, place: int) -> tuple[str, ...]:
-    """Return the types of the arguments for which actions read or change a predicate."""
     found = {kind for kinds in _uses(actions, predicate, place) for kind in kinds}
     return _OBJECT if not found or "object" in found else tuple(sorted(found))
 

@@ -446,10 +446,7 @@ class FactOrders(FactClauses):
     ) -> Property | None:
         """Return the property that an imperative requests of its first argument, or None.
 
-        Args:
-            known: The words for some of the action's parameters, in the order of the words.
-            times: How often, or by how much, a number is to change.
-            direct: Whether the first argument has no preposition.
+        The first argument has no preposition if `direct`; `known` holds the words of the others.
         """
         parameters = order.action.parameters
         index = {p.name: i for i, p in enumerate(parameters)}
@@ -524,11 +521,7 @@ class FactOrders(FactClauses):
         return all_of([made, occurrence(order.action.name, {n: found[n] for n in occurs})])
 
     def _leaves(self, order: Imperative, known: Mapping[int, str], name: str) -> bool:
-        """Check that an object is now at the place that the order says it leaves.
-
-        Raises:
-            LanguageError: The object is elsewhere.
-        """
+        """Check that an object is at the place that it is to leave; LanguageError if it is not."""
         names = [p.name for p in order.action.parameters]
         main = next(iter(known), None)
         args = {names[n]: name if n == main else self.object_of(t) for n, t in known.items()}
@@ -558,11 +551,7 @@ class FactOrders(FactClauses):
     def _changed(
         self, change: NumericEffect, args: Sequence[str], times: Repetition
     ) -> Formula | None:
-        """Return the goal for a number: its current value after the requested change.
-
-        Raises:
-            LanguageError: The number has no value now, or the objects are not known.
-        """
+        """Return the goal for a number: its current value after the requested change."""
         assert isinstance(change.amount, Number)
         amount = change.amount.value
         whole = times.times if times.total else amount * (times.times or 1)

@@ -225,7 +225,6 @@ class FactProperties:
         return thing if thing is None or parameter is None else self._fitting(thing, parameter)
 
     def _fitting(self, thing: Thing, parameter: TypedName) -> Thing | None:
-        """Return a noun phrase as an argument of the parameter's type, or None."""
         if thing.parts:
             parts = [self._fitting(part, parameter) for part in thing.parts]
             return thing if None not in parts else None
@@ -431,8 +430,6 @@ class FactProperties:
         return said
 
     def _received(self, who: Thing) -> Property:
-        """Return the property that someone has an object."""
-
         def said(name: str, _: tuple[str, ...]) -> Formula | None:
             for frame in self.frames if name in self.objects else ():
                 owns = frame.positive and isinstance(frame.subject, int) and len(frame.tail) > 1
@@ -446,8 +443,6 @@ class FactProperties:
         return said
 
     def _beneath(self, _: str, thing: Thing) -> Property:
-        """Return the property of having an object on top."""
-
         def said(name: str, _: tuple[str, ...]) -> Formula | None:
             for frame in self._relations if name in self.objects else ():
                 slot, subject = frame.tail[-1], frame.subject
@@ -458,7 +453,6 @@ class FactProperties:
         return said
 
     def _vacant(self, name: str, types: tuple[str, ...]) -> Formula | None:
-        """State that nothing is in, on or at a place."""
         if name not in self.objects:
             return None
         found = []
@@ -528,11 +522,7 @@ def _pair(one: Property, other: Property, *, either: bool) -> Property:
 
 
 def _counted(ones: Sequence[Formula], least: int, most: int | None) -> Iterator[Formula]:
-    """Yield the conditions that at least `least` and at most `most` of some formulas hold.
-
-    Raises:
-        LanguageError: There are too many combinations.
-    """
+    """Yield the conditions that at least `least` and at most `most` of some formulas hold."""
     for size in (least, len(ones) if most is None else most + 1):
         if comb(len(ones), min(size, len(ones))) > _MOST_COMBINATIONS:
             raise LanguageError(

@@ -173,12 +173,7 @@ def problem_for(
 def _inside(
     text: str, words: WorldLexicon, reader: FactOrders, refusal: LanguageError
 ) -> RequestedProblem:
-    """Read the wish inside a request that is not read as a whole.
-
-    Raises:
-        AmbiguousError: It is uncertain whether the request asks for the wish.
-        LanguageError: No wish inside the request can be read; this is `refusal`.
-    """
+    """Read the wish inside a request, or raise `refusal`, or AmbiguousError if it is uncertain."""
     domain, problem = reader.original
 
     def reads(part: str) -> bool:
@@ -208,10 +203,7 @@ _PLAIN = frozenset({"a", "be", "it", "is", "not", "the"})
 
 
 def _may_be_goal(aside: str, domain: Domain, problem: Problem, words: WorldLexicon) -> bool:
-    """Return whether a phrase mentions an object or type and also words of the world's clauses.
-
-    One such phrase is 'every other block is on the table'.
-    """
+    """Return whether a phrase may state a goal: 'every other block is on the table'."""
     said = {word for token in aside.split() for word in (token, token.removesuffix("s"))}
     nouns = {n for nouns in words.types.values() for noun in nouns for n in noun.split()}
     nouns |= {n for thing in problem.objects for n in words_of(thing.name).lower().split()}

@@ -277,7 +277,6 @@ class ThingReader:
         return None if not found else Thing(found, quantifier, loose=True, persons=persons)
 
     def _persons(self) -> tuple[str, ...]:
-        """Return the objects whose type means persons or, failing that, the agents of actions."""
         kinds = [k for k, nouns in self.words.types.items() if _PERSONS & {*nouns}]
         firsts = [a.parameters[0].types for a in self.domain.actions.values() if a.parameters]
         kinds = kinds or [kind for types in firsts for kind in types]
@@ -366,8 +365,7 @@ class ThingReader:
     def _described(
         self, text: str, whole: str, *, other: bool = False
     ) -> tuple[tuple[str, ...], str, bool] | None:
-        """Return the members of a noun with adjectives and a restriction, its type if there is
-        neither, and whether the noun is a plural."""
+        """Return a noun's members, its type if nothing describes it, and whether it is a plural."""
         for kind, adjectives, many, tail in self._nouns(text):
             members = self._members(kind)
             plain = not adjectives and not tail and not other
@@ -439,11 +437,7 @@ class ThingReader:
             return None
 
     def _located(self, text: str) -> Thing | None:
-        """Parse an object with its present state, such as 'parcel1 from the market'.
-
-        Raises:
-            LanguageError: The object is not there.
-        """
+        """Parse 'parcel1 from the market'; raise LanguageError if the object is not there."""
         owner, genitive, noun = text.partition("'s ")
         if genitive:
             return self._determined(f"the {noun} of {owner}")

@@ -253,10 +253,7 @@ class _Relevance:
         return frozenset(names)
 
     def _tie(self, predicate: str, *, both: bool, first: int = 0) -> None:
-        """Record that argument `first` of a binary static fact needs the fact's other argument.
-
-        If `both`, the other argument also needs it.
-        """
+        """Record that one argument (`both`: each) of a binary static fact needs the other."""
         if not self.task.is_static(predicate):
             return
         for atom in self.facts[predicate]:

@@ -407,10 +407,7 @@ class _Pending:
 
 @dataclass(frozen=True)
 class _Instant:
-    """A search state with its time; `plan` is a linked list (earlier steps, step).
-
-    `agenda` lists the ends and literals still to come, in order of time.
-    """
+    """A search state with its time, its plan (a linked list), and the ends and literals to come."""
 
     bits: int
     values: Values
@@ -547,10 +544,7 @@ class _Happenings:
         )
 
     def _duration(self, action: GroundAction, values: Values) -> Rational | None:
-        """Return the shortest possible duration; without a positive lower bound, the longest one.
-
-        Returns None if there is no bound, or if the bounds exclude each other.
-        """
+        """Return the shortest duration (the longest if no lower bound is positive), if any."""
         least: Rational | None = None
         most: Rational | None = None
         for test in ground_durative(self.task, action, None).tests:

@@ -536,7 +536,6 @@ def turns(
 def _similar_races(
     features: frozenset[Feature], objects: int, races: Sequence[RecordedRace]
 ) -> list[RecordedRace]:
-    """Return the races of the most specific class of problems that has enough races, if any."""
     timed = bool(features & _TIME)
     same_time = [race for race in races if bool(race.features & _TIME) == timed]
     numeric = Feature.NUMERIC in features

@@ -39,10 +39,7 @@ _MOST_REPEATS = 1000
 
 @dataclass
 class _Supporter:
-    """An action, a conditional effect or a rule (with `operator` -1, because it costs nothing).
-
-    `needs` and `gives` are the numbers of the conditions that it needs and achieves.
-    """
+    """An action, a conditional effect or a rule (`operator` -1), with numbers of conditions."""
 
     operator: int
     needs: tuple[int, ...]

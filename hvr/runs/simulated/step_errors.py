@@ -309,7 +309,6 @@ class _Part:
         return not self.true and not self.walks
 
     def moved_to(self, other: _Part) -> bool:
-        """Return whether the redundant steps of one part are the missing steps of the other."""
         one_sided = not (self.written and self.true)
         return one_sided and (self.written, self.true) == (other.true, other.written)
 

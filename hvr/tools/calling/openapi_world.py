@@ -514,7 +514,6 @@ class _Secrets:
             self._values[name] = value
 
     def added(self, request: HttpRequest, operation: ApiOperation) -> HttpRequest:
-        """Add the secrets of the first security alternative whose secrets are all set, if any."""
         for names in self._alternatives(operation):
             if names and all(name in self._values for name in names):
                 for name in names:

@@ -332,7 +332,6 @@ def _observation(
 
 
 def _places(shape: Any, at: str = "") -> Iterator[str]:
-    """Yield the paths of the values in a result's shape, written as in schemas: `flights[].id`."""
     if isinstance(shape, dict):
         for key, inner in shape.items():
             yield from _places(inner, f"{at}.{key}" if at else str(key))

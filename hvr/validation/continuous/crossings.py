@@ -142,7 +142,6 @@ class Crossing(Root):
         return self.low, self.high
 
     def _narrow(self, bits: int) -> bool:
-        """Narrow the interval by one step of Newton's method; return whether it became shorter."""
         try:
             middle = _between(self.low, self.high, bits)
             at = enclosed(middle, bits)

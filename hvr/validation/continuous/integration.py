@@ -249,10 +249,7 @@ class _Run:
     def _remainder(
         self, rows: list[list[Interval]], time: Interval, length: int
     ) -> tuple[list[Interval], list[Interval]] | None:
-        """Return the Taylor remainder's coefficients over a step, and boxes around the variables.
-
-        Returns None if the step of `length` is too long for a proof.
-        """
+        """Return a step's Taylor remainders and boxes of the variables; None if it is too long."""
         bits, order = self._bits, self._order
         span = 0, length
         # The length is a power of 2, so multiplying by its powers is a shift.

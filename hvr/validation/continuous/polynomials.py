@@ -308,7 +308,6 @@ def _by_formula(polynomial: Polynomial) -> list[Rational] | None:
 
 
 def _isolated(polynomial: Polynomial, end: Rational) -> list[Root]:
-    """Return the roots in (0, `end`] of a square-free polynomial that is not 0 at 0."""
     whole: list[Root] = []
     if polynomial(end) == 0:
         whole.append(Root(polynomial, end, end))

@@ -233,10 +233,7 @@ def _steps_of_fence(
 
 
 def _bare(lines: Iterable[_Numbered], known: KnownSymbols) -> list[_Numbered] | None:
-    """Return the steps of a text that consists only of lines like "move a b" or "- move a b".
-
-    Returns None if another line occurs, if `move` is not an action, or if there is no step.
-    """
+    """Return the steps of a text that has only lines like "move a b" or "- move a b", or None."""
     steps: list[_Numbered] = []
     for number, line in lines:
         if not has_content(line) or WAITING.fullmatch(line):
@@ -361,17 +358,13 @@ _PROSE, _BESIDE, _UNPARSED = _Kinded("prose"), _Kinded("between"), _Kinded("unpa
 
 
 class _Labels:
-    """The labels of consecutive steps, which must not decrease.
-
-    A label that occurs again, such as "robot 1", is not the number of a step.
-    """
+    """Labels of consecutive steps; one that occurs again, such as "robot 1", numbers no step."""
 
     def __init__(self) -> None:
         self._seen: set[Fraction] = set()
         self._last: Fraction | None = None
 
     def goes_back(self, label: Fraction | None) -> bool:
-        """Add the label of the next step; return whether it is new and below the last label."""
         if label is None:
             return False
         back = self._last is not None and label < self._last and label not in self._seen
@@ -628,10 +621,7 @@ def _has_surplus(outside: Sequence[str]) -> bool:
 
 
 def _is_annotated(text: str, found: Sequence[re.Match[str]], *, numbered: bool) -> bool:
-    """Return whether a line consists of steps, with at most a label before and a remark after.
-
-    In an ordered list (`numbered`), any words may precede and follow the steps.
-    """
+    """Return whether a line is steps between a label and a remark (any words if `numbered`)."""
     head, *between, tail = _outside(text, found)
     if not all(map(_GAP.fullmatch, between)):
         return False

@@ -147,7 +147,6 @@ _Found: TypeAlias = Iterator[tuple[str, _Steps, int]]
 
 
 def _fast_downward(lines: Sequence[str]) -> _Found:
-    """Read the steps before each "Plan length: 4 step(s)." line."""
     for end, line in enumerate(lines):
         match = _FD_END.fullmatch(line)
         if match is None:
@@ -251,10 +250,7 @@ def _shown(lines: Sequence[str]) -> _Found:
 
 
 def _numbered_words(lines: Sequence[str]) -> list[_Steps]:
-    """Parse text that consists only of lines like "0: MOVE A B".
-
-    A new plan begins where the numbers decrease. A text with any other line has no plan.
-    """
+    """Parse a text of only lines like "0: MOVE A B"; a plan begins where the numbers decrease."""
     runs: list[_Steps] = []
     last = 0
     for number, line in enumerate(lines, 1):

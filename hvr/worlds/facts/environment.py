@@ -443,7 +443,6 @@ def _changes(before: State, after: State) -> list[_Change]:
 
 
 def _texts(changes: Sequence[_Change], *, undone: bool) -> tuple[str, ...]:
-    """Return changed facts and numbers as strings, with the previous values if `undone`."""
     texts = []
     for what, value in changes:
         if isinstance(what, FunctionTerm):

@@ -171,10 +171,7 @@ def _fall(
     z: float,
     breaks: frozenset[str] | None,
 ) -> Result:
-    """Let the held object fall from (x, y, z); return the new state and the final position.
-
-    `breaks` lists the types that break on the floor; None means all breakable ones.
-    """
+    """Let the held object fall; types in `breaks` (None: all breakable ones) break on the floor."""
     held = world.things[world.held or ""]
     onto = landing(world, context.room, x, z, y, held.object_id)
     rested = fallen(held, onto, x, z)

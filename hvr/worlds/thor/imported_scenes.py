@@ -220,7 +220,6 @@ class _House:
             yield from self._objects(entry.get("children") or (), inside, depth + 1)
 
     def _walls(self) -> Iterator[_Segment]:
-        """Yield the wall segments that the agent cannot pass, as seen from above."""
         feet = {
             str(wall["id"]): _foot(wall["polygon"])
             for wall in self.house.get("walls") or ()
@@ -234,7 +233,6 @@ class _House:
             yield from _cut(wall, [span for one in openings if (span := _along(one, wall))])
 
     def _openings(self, feet: Mapping[str, _Segment]) -> Iterator[_Segment]:
-        """Yield the open doorways between rooms; outer doors are closed."""
         for door in self.house.get("doors") or ():
             rooms = {door["room0"], door["room1"]}
             shut = door.get("openable") and not door.get("openness", 1)

@@ -440,7 +440,6 @@ def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdic
 
 
 def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:
-    """Return a finding about the whole plan, for a low score without a risky step or link."""
     last = len(plan.steps)
     reason = _reason(last, verdict.graph, plan)
     if ":" not in reason:

@@ -133,7 +133,6 @@ class _Canvas:
         return min(max(column, 0), self.columns - 1), min(max(row, 0), len(self.rows) - 1)
 
     def area(self, shape: Shape) -> tuple[range, range]:
-        """Return the columns and rows whose centres the object covers, at least one of each."""
         columns = _covered(shape.box.x0 - self.x0, shape.box.x1 - self.x0, self.cell, self.columns)
         rows = _covered(
             self.z1 - shape.box.z1, self.z1 - shape.box.z0, 2 * self.cell, len(self.rows)
@@ -148,7 +147,6 @@ class _Canvas:
                 self.rows[row][column] = cell
 
     def walkable(self) -> None:
-        """Draw walkable points as dots, and leave other floor in objects' boxes blank."""
         points = {(round(x, 2), round(z, 2)) for x, z in self.plan.grid}
         for x, z in points & {(round(x - 0.25, 2), z) for x, z in points}:
             column, row = self.place(x, z)
@@ -178,7 +176,6 @@ class _Canvas:
                     return
 
     def write(self, shape: Shape) -> None:
-        """Write the object's name, or else its type, near its middle, if there is room for it."""
         columns, rows = self.area(shape)
         for text in (shape.name, shape.object_type):
             if len(text) > len(columns):

@@ -471,7 +471,6 @@ class RequestReader:
 
 
 def _stated_once(values: Iterable[ReadValue]) -> list[ReadValue]:
-    """Return the named values, except names that have several values in the request."""
     stated: dict[str, dict[str, ReadValue]] = {}
     for one in values:
         stated.setdefault(one.name, {})[json.dumps(one.value)] = one
@@ -479,7 +478,6 @@ def _stated_once(values: Iterable[ReadValue]) -> list[ReadValue]:
 
 
 def _afterthoughts(clauses: Sequence[RequestClause]) -> list[RequestClause]:
-    """Return the fragments after an order that may correct or withdraw it."""
     first = next((n for n, one in enumerate(clauses) if one.mood is Mood.ORDER), len(clauses))
     return [clause for clause in clauses[first:] if clause.fragment]
 
@@ -512,7 +510,6 @@ def _completed(call: ReadCall, clause: RequestClause) -> float:
 
 
 def _same_as_before(call: ReadCall, clause: RequestClause, before: Sequence[_ClauseGoal]) -> None:
-    """Let "it" take the value that an earlier call gives to the same parameter."""
     lent = {t.text for t in clause.tokens if t.start in clause.borrowed}
     for number, said in enumerate(call.values):
         parameter = next(p for p in call.tool.takes if p.name == said.name)
@@ -592,7 +589,6 @@ _BOUNDS = frozenset("about around over under above below near up".split())
 
 
 def _qualifies(tokens: Sequence[Token], index: int) -> bool:
-    """Return whether a function word modifies a value or a noun: "up to 50", "the back door"."""
     word, before = tokens[index].lower, tokens[index - 1].lower if index else ""
     after = tokens[index + 1 :]
     if word in ADVERBS:
