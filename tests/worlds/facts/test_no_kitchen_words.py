@@ -43,8 +43,12 @@ ROLES_FILE = "hvr/knowledge/ontology.py"
 """Names roles in English ("filled", "liquid") that ontologies assign."""
 
 FUNCTION_WORDS = (
-    {"hvr/language/function_words.py", "hvr/language/rewording.py"},
-    frozenset({"contains", "large"}),
+    {
+        "hvr/execution/facts/conditions.py",
+        "hvr/language/function_words.py",
+        "hvr/language/rewording.py",
+    },
+    frozenset({"contains", "dirty", "large"}),
 )
 """English word lists, and their words that also name relations."""
 
