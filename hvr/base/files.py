@@ -311,10 +311,8 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
     """Write a file atomically: it has either the old or the new content, never a part.
 
     Text is encoded as UTF-8. Symbolic links and the permissions of an existing file are kept. The
-    folder must exist. Devices and pipes are written directly, and thus not atomically.
-
-    Args:
-        durable: Whether to wait until the file would survive a power failure.
+    folder must exist. Devices and pipes are written directly, and thus not atomically. If
+    `durable`, the written file would survive a power failure.
 
     Raises:
         DataFileError: The file cannot be written; its old content is kept.

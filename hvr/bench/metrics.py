@@ -275,6 +275,7 @@ def _abstract_truth(truth: GroundTruth, names: Names, kinds: Container[str]) -> 
 
 
 def _injections(names: Sequence[str], pool: Sequence[str]) -> Sequence[Names]:
+    """Return at most RENAMINGS injective mappings into the pool, fewest changed names first."""
     # Sorting needs all of them; plans with many objects of one class are not expected.
     ways = islice(permutations(pool, len(names)), RENAMINGS * 10)
     injections = [dict(zip(names, way, strict=True)) for way in ways]

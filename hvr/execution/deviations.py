@@ -107,11 +107,7 @@ def constraint_broken(
     *,
     by_others: bool = False,
 ) -> Deviation:
-    """Return the deviation of a broken trajectory constraint.
-
-    Args:
-        by_others: Whether the violating change was not made by the robot.
-    """
+    """Return the deviation of a trajectory constraint broken by the robot or `by_others`."""
     formula = constraint.formulas[0]
     violated = formula if constraint.operator == "always" else Not(formula)
     return Deviation(

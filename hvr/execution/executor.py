@@ -136,10 +136,7 @@ class Executor(Generic[Goal]):
         return tuple(objects)
 
     def prepare(self, stage: Goal, reason: str = "") -> Planned:
-        """Plan and validate a stage without executing it.
-
-        Args:
-            reason: Why the previous plan could not continue; empty for the first plan.
+        """Plan and validate a stage without executing it; `reason` says why the last plan failed.
 
         Raises:
             ImpossibleGoalError: No plan exists.

@@ -206,6 +206,7 @@ class _Diagnosis:
         return DeviationKind.WRONG_EFFECT if own else DeviationKind.CHANGED_BY_OTHERS
 
     def _consumed(self, atom: Atom) -> bool:
+        """Return whether the action used up the held object, like an egg that is cracked."""
         gone = Atom("present", atom.args)
         return (
             atom not in self.expected.after

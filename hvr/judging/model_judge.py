@@ -281,6 +281,7 @@ def _removable(
 
 
 def _groups(plan: Sequence[GroundAction], waiting: Sequence[int]) -> Iterator[frozenset[int]]:
+    """Yield sets of steps to remove: all steps, those on one object, singles, pairs, triples."""
     if waiting:
         yield frozenset(waiting)
     for name in dict.fromkeys(name for index in waiting for name in plan[index].args):

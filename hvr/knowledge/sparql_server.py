@@ -536,10 +536,7 @@ def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: byt
 def query_run(
     server: SparqlServer, name: str, sparql: str, *, rows: int | None = None
 ) -> QueryResult:
-    """Run a query on the server over the graph of one run and its ontology.
-
-    Args:
-        rows: Maximum number of rows; None for all.
+    """Query the graph of one run and its ontology on the server, for at most `rows` rows.
 
     Raises:
         UnknownObjectError: The server does not list the run.

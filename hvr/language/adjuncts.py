@@ -127,10 +127,7 @@ class Adjuncts:
                 self.method(verb, things, number)
 
     def method(self, verb: Verb, things: list[int], number: int) -> None:
-        """Request the state that a means achieves; drop a means without effect, such as a knife.
-
-        Args:
-            number: Index of the means.
+        """Request the state that means `number` achieves; drop one without effect, like a knife.
 
         Raises:
             LanguageError: The means does not help with the verb.
@@ -296,11 +293,7 @@ class Adjuncts:
         )
 
     def may_hold_spoken(self, places: Collection[str]) -> bool:
-        """Return whether the last mentioned objects, or their pieces, may be put in some places.
-
-        Args:
-            places: Classes of the places.
-        """
+        """Return whether places of these classes may hold the last mentioned objects or pieces."""
         spoken = [n for group in self.draft.spoken()[:1] for n in group]
         moved = {c for n in spoken for c in self.draft.entities[n].classes}
         moved |= {p for c in moved if (p := self.taxonomy.pieces(c))}

@@ -199,11 +199,7 @@ class StatementReader:
         return self.predicated(cursor, things, either=either, none=none, limits=limits)
 
     def existing(self, cursor: Cursor, *, denied: bool = False) -> Statement:
-        """Read the subjects of a statement of existence: 'an egg or an apple in the fridge'.
-
-        Args:
-            denied: Whether the preceding words deny existence: 'there isn't'.
-        """
+        """Read what exists or, if `denied`, does not: 'an egg or an apple in the fridge'."""
         limits = _read_limits(cursor)
         none = not limits.given and cursor.take("none") is not None
         denied = denied or none

@@ -279,6 +279,7 @@ class ClassChoice:
         self.entities[number] = entity.replace(classes=kinds, holding=things)
 
     def _kinds_of(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """Return the more specific classes in the scene: spray bottles for 'the bottle'."""
         exact = (e for c in classes for e in self.taxonomy.more_exact(c))
         return tuple(dict.fromkeys(e for e in exact if self.inventory.of(e)))
 

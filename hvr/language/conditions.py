@@ -251,12 +251,14 @@ class _Splitter:
                 yield at, "if"
 
     def _is_condition(self, tokens: tuple[str, ...], at: int) -> bool:
+        """Return whether a conjunction begins a condition: not in 'if you could open it'."""
         polite = tokens[at + 1 : at + 2] == ("you",) and tokens[at + 2 : at + 3] in _ABLE
         if polite and tokens[at] == "if":
             return self._leading(tokens[at + 1 :]) is not None
         return _conjunction(tokens, at) is not None
 
     def _is_inverted(self, tokens: Sequence[str]) -> bool:
+        """Return whether 'should' begins a condition: 'should the mug be dirty, …'."""
         asks = tokens[:1] == ("should",) and tokens[1:2] not in (("i",), ("we",))
         return asks and self._leading(tuple(tokens[1:])) is not None
 
@@ -335,6 +337,7 @@ class _Splitter:
         return self._trailing(said, body, Conditional("", denied, event, trailing=True), target)
 
     def _suppose(self, target: list[str | _Open]) -> None:
+        """Treat the clause before 'if so' as a condition, if it is a statement."""
         found = _SUPPOSED.fullmatch(str(target[-1])) if target else None
         if found is not None and self._states(found["said"].split()):
             target.pop()
@@ -415,6 +418,7 @@ class _Splitter:
         )
 
     def _last_clause(self, said: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Split the last clause from following clauses that do not depend on its condition."""
         for at in range(len(said) - 1, 0, -1):
             clause = said[at:]
             if said[at - 1] in _LINKS and self._begins(clause):

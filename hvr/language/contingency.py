@@ -340,6 +340,7 @@ class _Conditions:
         )
 
     def _found(self, statement: Statement) -> Iterator[str]:
+        """Yield the known objects that 'something' means."""
         for part in statement.parts:
             for name in part.things:
                 inside = part.predicate and any(a.kind == "with" for a in part.predicate.adjuncts)
@@ -355,6 +356,7 @@ class _Conditions:
         return True
 
     def _is_about_nothing(self, part: Conditional) -> bool:
+        """Return whether the clause is about each of several things, of which there are none."""
         clause = words_of_parts(part.then)
         spans = PhraseReader(self.reader, self.inventory).spans(clause)[1][:1]
         each = [s.thing for s in spans if s.thing.nouns and _is_plural(s.thing)]

@@ -267,9 +267,6 @@ def verb_for(lexicon: Lexicon, verb: Verb, afford: Callable[[str], bool]) -> Ver
     """Return the sense of a verb that objects afford, or else the verb itself.
 
     'Put the lid down' closes it, since a lid affords closing.
-
-    Args:
-        afford: Returns whether the objects have an affordance.
     """
     if verb.requires is None or afford(verb.requires):
         return verb

@@ -224,11 +224,7 @@ def asks_empty(condition: str, taxonomy: Taxonomy) -> bool:
 
 
 def emptied(draft: MeaningDraft, number: int, condition: str) -> str:
-    """Return the condition that an entity is empty: no liquid in a vessel, no objects in a place.
-
-    Args:
-        condition: The condition that it contains no liquid.
-    """
+    """Return the condition that a vessel has no liquid (`condition`) or a place has no objects."""
     if not draft.plays(number, PLACE):
         return condition
     nothing = nothing_at(draft, number)
@@ -308,11 +304,7 @@ def check_compatible(taxonomy: Taxonomy, adjectives: Sequence[Adjective]) -> Non
 def apply_adjective(
     draft: MeaningDraft, number: int, adjective: Adjective, *, moved: bool = False
 ) -> None:
-    """Request the state of an adjective; if it only describes, select objects by it instead.
-
-    Args:
-        moved: Whether the request also puts the object somewhere.
-    """
+    """Request the state of an adjective; if it only describes, select objects by it instead."""
     if adjective.selects:
         draft.select(number, adjective.condition)
         return

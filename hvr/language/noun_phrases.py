@@ -594,6 +594,7 @@ def _anywhere(cursor: Cursor) -> Adjunct | None:
 
 
 def _where(cursor: Cursor) -> Adjunct | None:
+    """Read 'where the bread is' as a place next to the bread, or return None."""
     start = cursor.at
     cursor.at += int(cursor.word() == "to")
     if cursor.word() in {"where", "wherever"} and cursor.starts_exactly(cursor.at + 1):

@@ -396,6 +396,7 @@ class Referents:
         return tuple(n for n, e in enumerate(self.draft.entities) if kinds & set(e.classes))
 
     def _remaining(self, classes: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """Return the classes of 'the rest of the bread', and the earlier entities to leave out."""
         pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c)))
         if not (before := self._alike(classes)) and (cut := self._alike(pieces)):
             return pieces, cut

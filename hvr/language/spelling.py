@@ -318,10 +318,7 @@ _SCRIPTS = {
 
 
 def language_of(tokens: Sequence[str], unknown: Sequence[str]) -> str:
-    """Return the likely language of a request, or '' if it may be English.
-
-    Args:
-        unknown: The words of the request that hvr's English lexicon does not contain.
+    """Return the likely language of a request with unknown words; '' if it may be English.
 
     Examples:
         >>> language_of(("mach", "mir", "einen", "kaffee"), ("mach", "mir", "einen", "kaffee"))

@@ -213,6 +213,7 @@ class _Sentence:
         self.begun = begun
 
     def _joins(self, at: int) -> bool:
+        """Return whether a conjunction joins clauses: not 'wallet and keys', 'ever so much'."""
         joint = self.tokens[at] in JOINTS and self.tokens[at : at + 2] != ("so", "much")
         return joint and (self.tokens[at] != "and" or self.cursor.clause_starts(at + 1))
 
@@ -426,7 +427,7 @@ class _Sentence:
         return words[-1] not in SAYING
 
     def _is_landmark(self, start: int, end: int) -> bool:
-        """Return whether words after a place only give a landmark near it: 'next to the vault'."""
+        """Return whether words after a place give an unknown landmark: 'next to the vault'."""
         near = self.cursor.function("unplaced", at=start)
         if near is None or start + near.length >= end or self.cursor.longest(end - 1):
             return False
@@ -496,6 +497,7 @@ class _Sentence:
 
     @staticmethod
     def _is_occupation(words: Sequence[str]) -> bool:
+        """Return whether words say what someone does meanwhile: 'while tidying the room'."""
         doing = words[2:] if words[1:2] in {("you're",), ("we're",), ("i'm",)} else words[1:]
         started = words[0] in {"when", "while", "after", "before", "in", "by"}
         return started and len(doing) > 1 and doing[0].endswith("ing")
@@ -584,6 +586,7 @@ class _Sentence:
         return not (self.begun or self.lexicon.lookup(words[at])) and at == len(words) - 1
 
     def _is_finite(self, before: str, word: str) -> bool:
+        """Return whether an unknown word after `before` looks like a finite verb: 'arrives'."""
         unknown = word not in self.lexicon.parts
         if word in SAYING or is_past(word):
             return True

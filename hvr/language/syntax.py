@@ -198,10 +198,8 @@ class Prohibition(Value):
 def how_many(thing: NounPhrase, group: bool) -> int:
     """Return the number of objects that a phrase means; 0 for all, -1 for some.
 
-    'The cutlery' and 'the plates' mean all, 'plates' some, 'a plate' one.
-
-    Args:
-        group: Whether the noun stands for several classes.
+    'The cutlery' and 'the plates' mean all, 'plates' some, 'a plate' one. The noun of a
+    `group` stands for several classes.
     """
     determiner = thing.determiner
     if determiner.count is not None:

@@ -251,6 +251,7 @@ class StatementJudge:
         raise LanguageError(f"hvr cannot tell whether something is {adjunct.word!r}: name a place")
 
     def _holders(self, name: str) -> list[str]:
+        """Return the places that hold an object; an object on the bed is not on the floor."""
         above, classes = self.above(name), self.inventory.classes
         fixed = next(
             (

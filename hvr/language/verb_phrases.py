@@ -211,6 +211,7 @@ class Interpreter:
         self.draft.end_clause(self.draft.live(main))
 
     def _forget_tools(self, clause: Clause) -> None:
+        """Treat a tool that is fetched only for cutting as a means: 'get a knife to slice it'."""
         if clause.verb is None or not self.taxonomy.cuts(clause.verb.condition or ""):
             return
         hold = verb_of(self.lexicon, "hold").condition or ""
@@ -222,6 +223,7 @@ class Interpreter:
                 self.adjuncts.forget_means(number)
 
     def _switches_with(self, clause: Clause) -> bool:
+        """Return whether to switch a device on while the previous clause's object is held."""
         # In 'pick up the book and turn on the lamp', the order is part of the request.
         running = self.taxonomy.roles.predicate(RUNNING)
         condition = clause.verb.condition if clause.verb else ""
@@ -443,6 +445,7 @@ class Interpreter:
         return things
 
     def _are_others(self, group: NounGroup, exception: Adjunct) -> bool:
+        """Return whether an exception only names other objects: 'the plate but not the bowl'."""
         kinds = [
             {c for t in things for c in self.taxonomy.concrete_of(t.classes)}
             for things in (group.things, exception.things)
@@ -543,6 +546,7 @@ class Interpreter:
         return [vessel] if vessel != place and self.adjuncts.goes_on(vessel, place) else things
 
     def _poured_rather(self, group: NounGroup) -> bool:
+        """Return whether a word means the liquid: 'put wine in a cup', where no bottle fits."""
         kinds = {c for t in group.things if t.dish for c in t.classes}
         places = (c for a in group.adjuncts if a.kind == "place" for c in a.classes)
         vessels = [c for c in places if self.taxonomy.plays(c, VESSEL)]

@@ -414,11 +414,7 @@ class Task:
         effect: Expression,
         condition: Conjunction | None = None,
     ) -> Operator:
-        """Compile a precondition and an effect into an operator, without caching it.
-
-        Args:
-            condition: The compiled precondition, if known.
-        """
+        """Compile an effect and a precondition (or take `condition`) into an uncached operator."""
         compiler = Compiler(self)
         if condition is None:
             condition = compiler.condition(precondition, binding)

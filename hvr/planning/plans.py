@@ -266,10 +266,7 @@ class Policy(Protocol[Wanted]):
     def plan(
         self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
     ) -> Planned:
-        """Return a plan from the observed state of the world.
-
-        Args:
-            reason: The reason why the previous plan failed, or "" for the first plan.
+        """Return a plan from the observed state; `reason` says why the previous plan failed.
 
         Raises:
             ImpossibleGoalError: It is proven that no plan exists.

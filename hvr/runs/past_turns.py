@@ -280,6 +280,7 @@ class PastQuestions:
         return bool(names) and bool(self.done) and set(names) <= set(self.memory.group)
 
     def _which(self, thing: str) -> QuestionAnswer | None:
+        """Return the object that the last request used, such as a drawer or one of several mugs."""
         used = (*self.memory.group, *self.done[-1].acted, *self.memory.places)
         if thing in {"one", "ones"}:
             classes = self.view.inventory.classes
@@ -307,6 +308,7 @@ class PastQuestions:
         return None
 
     def _spoken(self, text: str) -> tuple[str, ...]:
+        """Return the objects that a text names; among similar objects, the ones used last."""
         acted = [name for done in reversed(self.done) for name in done.acted]
         found: list[str] = []
         for span in self._rewriter.spans(text)[1]:

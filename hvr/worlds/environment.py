@@ -149,9 +149,6 @@ def open_environment(
 ) -> OpenEnvironment:
     """Open an environment in the initial state of a scene. The caller must stop it.
 
-    Args:
-        faults: Faults to inject, if any.
-
     Raises:
         UsageError: The environment or an option does not exist.
         MissingExtraError: A required package is not installed.

@@ -197,10 +197,7 @@ class EngineChoice:
             raise UsageError("an address needs a cluster engine, such as ray", field="address")
 
     def open(self, cells: int | None = None) -> Engine:
-        """Return the engine; the caller closes it.
-
-        Args:
-            cells: Number of cells, if known; no more processes are started.
+        """Return the engine, which starts at most `cells` processes; the caller closes it.
 
         Raises:
             MissingExtraError: A package that the engine needs is not installed.

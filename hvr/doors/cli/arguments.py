@@ -409,11 +409,7 @@ def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = P
 
 
 def refuse_model_options(args: argparse.Namespace, why: str) -> None:
-    """Raise UsageError if model options other than `--llm` are given.
-
-    Args:
-        why: Reason why no model is used, which ends the message.
-    """
+    """Raise UsageError, with the reason `why`, if model options other than `--llm` are given."""
     given = next((name for name in given_model_options(args) if name != "spec"), None)
     if given is not None:
         raise UsageError(f"{given} requires a language model, but {why}", field=given)

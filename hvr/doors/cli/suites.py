@@ -113,13 +113,10 @@ _GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 
 
 def changed_only(suite: Suite, revision: str) -> tuple[Suite, int]:
-    """Return the suite without plans unchanged since a revision, and the number left out.
+    """Return the suite without plans unchanged since a git revision, and the number left out.
 
     Plans whose domain or problem has changed are kept, and so are problems without a plan, since a
     plan may have been deleted.
-
-    Args:
-        revision: A git revision, such as `origin/main`.
     """
     changed = _changed_files(revision)
     jobs: list[Job] = []

@@ -166,10 +166,7 @@ class _Progress:
 
 
 def serve(options: BatchOptions, *, texts_only: bool = False) -> int:
-    """Answer requests until standard input ends or the output is closed.
-
-    Args:
-        texts_only: Whether to ignore files that a request names.
+    """Answer requests, ignoring files if `texts_only`, until input ends or the output is closed.
 
     Returns:
         The exit code 0; errors in a request or plan are part of its answer.

@@ -156,12 +156,9 @@ class Jobs:
             await asyncio.wait([task])
 
     async def events(self, job: str, after: int = 0) -> AsyncIterator[tuple[int, str]]:
-        """Yield the number and text of each event of a job until the job ends.
+        """Yield the number and text of each event of a job after event `after`, until it ends.
 
         The events of a request in words include the lines of the run's trace.
-
-        Args:
-            after: Number of the last event that the client has received.
 
         Raises:
             NoJobError: No job has this id.

@@ -130,13 +130,10 @@ CONTENT_TYPE = f"multipart/form-data; boundary={_BOUNDARY.decode('ascii')}"
 
 
 def body(metadata: bytes, token: str, image: bytes | None) -> bytes:
-    """Return the multipart body with one event.
+    """Return the multipart body with one event and, if given, an RGB image.
 
     The client's parser requires the spelling `Content-disposition` and a `Content-Type` in every
     part.
-
-    Args:
-        image: RGB bytes, if any.
     """
     parts = [
         _part(b"metadata", b"text/plain; charset=utf-8", metadata),

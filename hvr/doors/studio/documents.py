@@ -204,11 +204,7 @@ def find_benches(folder: ServedFolder) -> list[str]:
 
 
 def bench_document(folder: ServedFolder, name: str, earlier: str = "") -> dict[str, Any]:
-    """Return the report of a bench, which may still be in progress.
-
-    Args:
-        earlier: Name of another bench, whose differences the report then includes.
-    """
+    """Return the report of a bench, even one in progress, and its differences from `earlier`."""
     from hvr.bench.export import bench_report
     from hvr.bench.folder import BenchFolder
     from hvr.bench.tables import compare, summarise

@@ -172,9 +172,6 @@ def own_words(
 ) -> tuple[list[Formula], list[Expression], list[Expression]] | None:
     """Parse hvr's own paraphrase of a goal with constraints; return None for any other text.
 
-    Args:
-        clauses: Parses statements joined by 'and'.
-
     Returns:
         The stages, the constraints on all stages, and the constraints on all stages but the first.
     """

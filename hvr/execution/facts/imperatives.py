@@ -362,11 +362,7 @@ def balanced(domain: Domain) -> frozenset[str]:
 
 
 def literals_of(effect: Expression, *, positive: bool = True) -> Iterator[tuple[Atom, bool]]:
-    """Yield each atom of an effect, and whether the effect makes it true.
-
-    Args:
-        positive: False for the effect inside a negation.
-    """
+    """Yield each atom of an effect (negated unless `positive`), and whether it becomes true."""
     match effect:
         case Atom():
             yield effect, positive

@@ -418,15 +418,12 @@ def save_run(
     request: str,
     about: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write the domain, problems, plans, events and faults of a run to a folder.
+    """Write a run's files to a folder; `about` adds entries to `task.json`.
 
     The layout matches that of other runs. `problem.pddl` and `plan.pddl` are the first ones; new
     plans are numbered from `problem-2.pddl` and `plan-2.pddl`. In plans with durations, each step
     is the start or the end of an action; the original plan is in `timed-plan.pddl`, for the domain
     `timed-domain.pddl`.
-
-    Args:
-        about: Further entries of `task.json`.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -152,9 +152,6 @@ def problem_for(
 ) -> RequestedProblem:
     """Return the problem with a new goal: PDDL in parentheses, a simple sentence, or a request.
 
-    Args:
-        ontology: Ontology of the world; None if it has none of its own.
-
     Raises:
         LanguageError: The sentence was not understood.
         AmbiguousError: The sentence has readings with different outcomes.

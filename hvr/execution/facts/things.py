@@ -277,6 +277,7 @@ class ThingReader:
         return None if not found else Thing(found, quantifier, loose=True, persons=persons)
 
     def _persons(self) -> tuple[str, ...]:
+        """Return the objects whose type means persons or, failing that, the agents of actions."""
         kinds = [k for k, nouns in self.words.types.items() if _PERSONS & {*nouns}]
         firsts = [a.parameters[0].types for a in self.domain.actions.values() if a.parameters]
         kinds = kinds or [kind for types in firsts for kind in types]

@@ -49,10 +49,7 @@ class GroundProblem:
 
 
 def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
-    """Find a plan with an engine of unified-planning, in a separate process.
-
-    Args:
-        engine: The engine's name in unified-planning, such as `fast-downward`.
+    """Find a plan with a unified-planning engine, such as `fast-downward`, in another process.
 
     Raises:
         UsageError: The engine is not installed.

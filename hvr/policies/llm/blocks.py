@@ -482,9 +482,6 @@ class BlockBatches:
 
         If no written block is left, one prompt asks the model for the blocks of several macro
         actions.
-
-        Args:
-            done: The steps so far, as prompt text.
         """
         if self._drafts:
             return self._drafts.pop(0)

@@ -319,10 +319,7 @@ def animated_svg(story: Story) -> str:
 
 
 def animated_picture(story: Story, form: str) -> bytes:
-    """Return an animated picture with the steps of a run below the robot's path.
-
-    Args:
-        form: `GIF`, or `PNG` for APNG.
+    """Return an animated `GIF` or (animated) `PNG` of a run's steps below the robot's path.
 
     Raises:
         DataFileError: The run has no scene or no steps.

@@ -218,14 +218,11 @@ _GANTT_STYLE = (
 
 
 def draw_gantt(timeline: Timeline, title: str) -> str:
-    """Return the Gantt chart of a plan as an SVG document.
+    """Return the Gantt chart of a plan as an SVG document, with its title unless this is empty.
 
     Durative actions are bars in the lane of their first argument. Instantaneous actions, events and
     timed literals are diamonds, and processes are thin bars at the bottom. Failed steps are red,
     and steps after a failure that ended the execution are dashed.
-
-    Args:
-        title: Title of the picture; empty if the page has a title.
     """
     lanes = _lanes(timeline.steps)
     rows = sum(len(packed) for _, packed in lanes) + len(_processes(timeline))

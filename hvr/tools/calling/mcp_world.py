@@ -170,10 +170,7 @@ class McpServer:
 
 
 def open_server(value: Any, folder: Path, place: str) -> McpTools:
-    """Start or connect to the server of an `mcp` entry in a `world.toml`.
-
-    Args:
-        folder: The world's folder, in which a local server runs.
+    """Connect to the server of an `mcp` entry in a `world.toml`, or start it in the world's folder.
 
     Raises:
         DataFileError: The entry is invalid.

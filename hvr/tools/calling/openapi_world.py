@@ -356,10 +356,7 @@ class OpenApiServer:
 
 
 def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
-    """Decode an `openapi` entry of a `world.toml`: a file name or a table.
-
-    Args:
-        folder: Folder that contains the file.
+    """Decode an `openapi` entry of a folder's `world.toml`: a file name or a table.
 
     Raises:
         DataFileError: The entry is invalid.

@@ -178,13 +178,10 @@ def _is_distinctive(value: Json) -> bool:
 def learnt_counts(
     graph: NavigationGraph, names: Iterable[str] | None = None
 ) -> dict[str, CallCounts]:
-    """Return the call statistics that determine the costs of chains.
+    """Return the call statistics of tools (by default, all usable ones) that set chains' costs.
 
     A call costs -100 ln(p_link p_success). p_success is the tool's own success rate. p_link is the
     highest weight of any incoming link; it is 1 if there are no observations.
-
-    Args:
-        names: Names of tools; None for all usable tools.
     """
     if names is None:
         names = (tool.name for tool in graph.usable_tools())

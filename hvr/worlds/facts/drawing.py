@@ -215,10 +215,7 @@ def _listed(names: Any) -> str:
 
 
 def drawing_of(domain_file: Path, text: str) -> DrawingRules | None:
-    """Return the drawing rules in the folder of a domain file, or None if there are none.
-
-    Args:
-        text: Content of the domain file, in PDDL or HDDL.
+    """Return the drawing rules in the folder of a domain file with a given text, or None.
 
     Raises:
         DataFileError: The file cannot be read, or a rule does not match the domain.

@@ -441,10 +441,7 @@ def perform(
     with the liquid of the held object and empties the latter, except for bottles, which hold more
     than one glass. Liquid poured into a SinkBasin or Sink is gone. AI2-THOR has no action that
     heats the target of a hot liquid, so the target keeps its temperature, except that coffee makes
-    it Hot.
-
-    Args:
-        force_put: Whether to override AI2-THOR's placement table.
+    it Hot. `force_put` overrides AI2-THOR's placement table.
 
     Raises:
         UsageError: The action does not exist, or takes a different number of objects.

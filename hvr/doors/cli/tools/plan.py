@@ -257,10 +257,7 @@ def add_reader(parser: argparse.ArgumentParser) -> None:
 
 
 def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> Meter | None:
-    """Return the model that the options name, or None.
-
-    Args:
-        transcript: File that records all requests and answers, if any.
+    """Return the model that the options name, or None; `transcript` records its exchanges.
 
     Raises:
         UsageError: A model option is given, but no model.

@@ -142,10 +142,7 @@ class FloorPlan(Value):
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any], source: str) -> FloorPlan:
-        """Return the plan encoded by `to_json`.
-
-        Args:
-            source: File name for error messages.
+        """Return the plan encoded by `to_json`; error messages name the `source`.
 
         Raises:
             DataFileError: The value is not a floor plan.
