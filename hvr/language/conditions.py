@@ -8,7 +8,7 @@
     IF        := [and | but] (if | unless | in case | when | should | …)
 
 'If so', 'if it is not' and ELSE belong to the nearest condition before them. `ConditionWords` says
-which words are an order and which a statement, so that this module knows no world.
+which words are an order and which a statement, so that this module depends on no world.
 """
 
 from __future__ import annotations

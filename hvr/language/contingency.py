@@ -5,7 +5,7 @@ branches, and an observation decides. hvr does not wait for events, so the condi
 already hold, or the clauses before it must bring it about.
 
 `hvr.language.conditions` splits the request, `hvr.language.assertions` reads the conditions, and
-the reader of all requests reads the clauses.
+the request's reader reads the clauses.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     wash neither the fork nor the spoon                do not wash the fork or the spoon
     as soon as the egg is cooked, put it down          once the egg is cooked, put it down
 
-The forms belong to English and to no world, so they name no thing, state or place.
+The forms are general English: they name no objects, states or places of a world.
 """
 
 from __future__ import annotations

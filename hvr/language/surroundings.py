@@ -7,8 +7,8 @@ my boss told me to tell you to | wash the mug          a report: hvr asks whethe
 
 People use an open class of such words, so hvr looks for the request instead: a part that the
 grammar reads whole. The words around it may be left out if the skeleton of their function words
-asks for the request, or states something, and none of them names an object, denies, delays or
-retracts the request. A note names all that is left out. If the skeleton is unknown, hvr asks the
+asks for the request, or states something, and none of them names an object or denies, delays or
+retracts the request. A note lists all that is left out. If the skeleton is unknown, hvr asks the
 user; all other words stay, so that the request is refused.
 """
 

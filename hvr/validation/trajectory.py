@@ -344,7 +344,7 @@ _PROHIBITIONS = ("always", "at-most-once", "sometime-before")
 
 
 def _restoring(constraint: Trajectory, truths: list[bool]) -> Iterator[Trajectory]:
-    """Yield what replaces a broken constraint: a state that had to last must first be restored."""
+    """Yield the remaining constraint of a broken one: the ended state must be restored first."""
     if constraint.operator == "sometime-before" and not truths[1]:
         ended, awaited = constraint.formulas
         kept = ended.operand if isinstance(ended, Not) else Not(ended)

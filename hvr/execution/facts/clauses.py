@@ -6,7 +6,7 @@ A clause is a noun phrase and a property (`FactProperties.property`), or a compa
     function   = [the] NAME [of THING [and THING …]] | THING's NAME
     COMPARED   = is [not] [at least | at most | more than | less than | …] | >= | <= | > | < | =
 
-Nothing is guessed: for any other sentence, the error lists the most similar known clauses.
+hvr does not guess: for any other sentence, the error lists the most similar known clauses.
 """
 
 from __future__ import annotations

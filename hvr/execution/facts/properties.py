@@ -1,4 +1,4 @@
-"""What can be said of the objects of PDDL worlds.
+"""Properties of the objects of PDDL worlds, as requests state them.
 
 A property is any of
 
@@ -238,7 +238,7 @@ class FactProperties:
     # --- properties ----------------------------------------------------------------------
 
     def property(self, text: str) -> Property | None:
-        """Parse a predicate to be said of a subject, such as "is at the depot" or "not lit"."""
+        """Parse the predicate of a subject, such as "is at the depot" or "not lit"."""
         words = text.split()
         if len(words) > _MOST_WORDS:
             return None

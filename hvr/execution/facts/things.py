@@ -387,7 +387,7 @@ class ThingReader:
         return None
 
     def _of_kind(self, members: tuple[str, ...], noun: str) -> tuple[str, ...]:
-        """Return the members of a type that is said like an adjective: 'the bronze one'."""
+        """Return the members of a type whose noun is used as an adjective: 'the bronze one'."""
         kinds = [kind for kind, nouns in self.words.types.items() if noun in nouns]
         return tuple(m for m in members if any(m in self._members(kind) for kind in kinds))
 
