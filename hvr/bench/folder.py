@@ -90,7 +90,7 @@ class BenchFolder:
         try:
             values = read_json(path, strict=False)
             if not _is_manifest(values):
-                raise TypeError("expected the entries of a manifest")
+                raise TypeError("'subject' or 'starts' has a wrong type")
         except (KeyError, TypeError) as error:
             raise DataFileError(f"{path} is damaged: {error}") from error
         return dict(values)

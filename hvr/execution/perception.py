@@ -168,7 +168,7 @@ class _Ballot:
         self.add(first)
 
     def add(self, view: View) -> None:
-        """Count an observation's votes; only a value's first two readings can be a surprise."""
+        """Count an observation's votes; only a key's first two readings can open a surprise."""
         readings = dict(_readings(self.expected, view))
         for key in self.open:
             if key in readings:

@@ -300,10 +300,10 @@ class Adjuncts:
         return any(p in places for c in moved for p in self.taxonomy.places(c))
 
     def default_place(self, verb: Verb, number: int) -> int:
-        """Return an entity for the verb's default places, such as the bin of 'throw away'.
+        """Return an entity for the verb's default destination, such as the bin of 'throw away'.
 
-        Its classes are the default places where the object may be put and from which it does not
-        come or, if there are none, all default places. Objects of one clause share the entity.
+        Its classes are the default places that can hold the entity `number`, without those from
+        which it is taken; if none remain, all default places. Objects of a clause share it.
         """
         classes = self.taxonomy.concrete_of(verb.places)
         allowed = {p for c in self.draft.entities[number].classes for p in self.taxonomy.places(c)}

@@ -132,7 +132,7 @@ class ConditionWords(Protocol):
     def tokens(self, request: str) -> tuple[str, ...]: ...
 
     def starts(self, tokens: Sequence[str]) -> bool:
-        """Return whether an order begins with the first word."""
+        """Return whether an order begins at the first word."""
         ...
 
     def refusal(self, tokens: Sequence[str]) -> str:

@@ -284,7 +284,8 @@ def _over_time(text: str, words: WorldLexicon, reader: FactOrders) -> RequestedP
         return None
     if not (timed.main or timed.first or timed.due):
         raise LanguageError(
-            "hvr carries out a request once and does not wait for events: say what to do meanwhile"
+            "the request says only what to do if something happens, and hvr does not wait for "
+            "events: add something to do"
         )
     stages = [parse_formula(f, domain, problem.objects, file="<goal>") for f in timed.first]
     stages = [all_of(stages)] if stages else []

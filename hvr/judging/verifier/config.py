@@ -122,7 +122,7 @@ class VerifierConfig:
             weights = getattr(self, name)
             if not any(weights) or not all(0 <= weight < math.inf for weight in weights):
                 raise UsageError(
-                    f"{name} must be finite weights of at least 0, one above 0, found {weights}"
+                    f"{name} must be finite weights of at least 0, not all 0, found {weights}"
                 )
         if min(self.compress_spans, default=0) < 2:
             raise UsageError(

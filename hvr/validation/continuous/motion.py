@@ -282,7 +282,7 @@ class MovingState:
                 yield root
 
     def _reachable(self, condition: Conjunction) -> Iterator[Conjunction]:
-        """Yield the parts of a condition that the atoms leave undecided."""
+        """Yield the parts of a condition whose atoms hold, so that only numeric tests can fail."""
         bits = self.bits
         if bits & condition.positive != condition.positive or bits & condition.negative:
             return
