@@ -52,7 +52,7 @@ class Progress:
     """Progress of a bench.
 
     Args:
-        done: Number of cells with a result, including those from earlier runs.
+        done: Number of cells with a result, also from earlier runs.
         resumed: Number of cells finished in earlier runs.
         result: Result of the cell that has just ended; None at the start.
     """

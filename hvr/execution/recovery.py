@@ -435,7 +435,7 @@ class ExecutionWorld(Protocol):
         raise ImpossibleGoalError(f"this world cannot open {place}")
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
-        """Look around for lost objects; return the names of those found.
+        """Look around for lost objects; return the names of the found ones.
 
         Args:
             everything: Look even if nothing is lost, and also return the objects that differ from

@@ -191,7 +191,7 @@ class Bound:
     # Landmark cuts ------------------------------------------------------------------------------
 
     def _cut(self, place: int, reached: Sequence[int], free: Cut) -> dict[int, int]:
-        """Return a landmark: a set of insertions of which every repair contains at least one."""
+        """Return a landmark: insertions such that every repair contains at least one of them."""
         # Going backwards, `zone` collects unreached literals. At least one of them must become true
         # at or before the current place, and every free unit that could add one needs another
         # literal of it.

@@ -302,8 +302,8 @@ class Adjuncts:
     def default_place(self, verb: Verb, number: int) -> int:
         """Return an entity for the verb's default destination, such as the bin of 'throw away'.
 
-        Its classes are the default places that can hold the entity `number`, without those from
-        which it is taken; if none remain, all default places. Objects of a clause share it.
+        Its classes are the default places that can hold the entity `number` and from which it is
+        not taken; if there are none, all default places. Objects of a clause share it.
         """
         classes = self.taxonomy.concrete_of(verb.places)
         allowed = {p for c in self.draft.entities[number].classes for p in self.taxonomy.places(c)}

@@ -356,7 +356,7 @@ class _Conditions:
         return True
 
     def _is_about_nothing(self, part: Conditional) -> bool:
-        """Return whether the clause is about each of several things, of which there are none."""
+        """Return whether the clause is about each of several things, but none of them exist."""
         clause = words_of_parts(part.then)
         spans = PhraseReader(self.reader, self.inventory).spans(clause)[1][:1]
         each = [s.thing for s in spans if s.thing.nouns and _is_plural(s.thing)]

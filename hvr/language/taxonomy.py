@@ -92,10 +92,10 @@ class Manner(Value):
 
     Args:
         achieves: Predicate that becomes true.
-        needs: Classes of which at least one object must be available.
+        needs: Classes; at least one object of them must be available.
         asked_by: Classes of means, such as microwaves, that imply the state if a request names
             them.
-        goes_into: Classes of which at least one must accept the object in or on it.
+        goes_into: Classes; at least one of them must accept the object in or on it.
         why_not: Message if an object, {0}, does not fit; empty for the default message.
         in_contents: Condition that becomes true of a dish with liquid in which objects are treated.
     """

@@ -261,7 +261,7 @@ def read_config(
 
     Args:
         choice: The user's choice; None leaves everything to the environment and pyproject.toml.
-        environ: Environment variables; by default those of this process.
+        environ: Environment variables; by default, the variables of this process.
         folder: Folder where the search for pyproject.toml starts; by default the working folder.
 
     Raises:

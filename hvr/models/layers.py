@@ -391,7 +391,7 @@ class Meter(Layer):
 
 # Progress notices ---------------------------------------------------------------------------------
 # The loggers of `hvr.models` report retries (as warnings), and waits and long silences (as info).
-# None of these reports is part of a recorded run, which must be identical on every replay.
+# Recorded runs omit these reports, because every replay must be identical.
 
 _LOG = "hvr.models"
 

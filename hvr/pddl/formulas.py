@@ -571,7 +571,7 @@ def signed_parts(formula: Expression, positive: bool = True) -> Iterator[tuple[E
 
 
 def preferences_of(formula: Expression) -> Iterator[Preference]:
-    """Yield the preferences in a formula, including those in `and`, `forall` and timed parts."""
+    """Yield the preferences in a formula, also in its `and`, `forall` and timed parts."""
     stack = [formula]
     while stack:
         match stack.pop():

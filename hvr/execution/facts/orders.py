@@ -120,7 +120,7 @@ class FactOrders(FactClauses):
 
         Args:
             orders: Whether orders are read besides clauses.
-            context: The request of which the text is a part.
+            context: The request that contains the text.
 
         Raises:
             LanguageError: The request was not understood.

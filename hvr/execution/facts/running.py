@@ -420,7 +420,7 @@ def save_run(
 ) -> None:
     """Write a run's files to a folder; `about` adds entries to `task.json`.
 
-    The layout matches that of other runs. `problem.pddl` and `plan.pddl` are the first ones; new
+    The layout is the same as for other runs. `problem.pddl` and `plan.pddl` are the first ones; new
     plans are numbered from `problem-2.pddl` and `plan-2.pddl`. In plans with durations, each step
     is the start or the end of an action; the original plan is in `timed-plan.pddl`, for the domain
     `timed-domain.pddl`.

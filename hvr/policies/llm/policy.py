@@ -86,7 +86,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     The path of the library is None if no library is extended.
 
     A repeated run uses the library, prompts and planner results of the recorded run, and extends no
-    library. A resumed run uses those in its own folder.
+    library. A resumed run uses the ones in its own folder.
 
     Raises:
         UsageError: No model is named, or an option is invalid.

@@ -332,7 +332,7 @@ class PlannerRepair:
         """Return actions that achieve a condition, or None if none are found.
 
         Args:
-            objects: Potentially useful objects, in addition to those in the condition.
+            objects: Potentially useful objects that the condition does not name.
             relevant: Part of the condition that determines the relevant objects; None for all of
                 it.
             kept: Ground constraints that the actions must not violate.

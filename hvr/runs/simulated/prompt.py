@@ -144,7 +144,7 @@ class PromptObjects:
     """The objects that the simulated model knows by name, and the candidates for confusion.
 
     Args:
-        mentioned: All names in the section `Objects:`, including those of places.
+        mentioned: All names in the section `Objects:`, also of places.
     """
 
     listed: tuple[ListedObject, ...]

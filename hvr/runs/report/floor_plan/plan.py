@@ -193,7 +193,7 @@ def floor_plan(
     Args:
         metadata: Metadata of an event of the kitchen or of AI2-THOR.
         names: Names of the scene's objects; None to derive them from this event.
-        grid: Walkable points; None to use those of the packaged scene, if there is one.
+        grid: Walkable points; None to use the points of the packaged scene, if there is one.
     """
     names = names or Names.from_metadata(metadata)
     scene = str(metadata.get("sceneName", "")).removesuffix("_physics")
