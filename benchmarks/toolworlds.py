@@ -518,7 +518,7 @@ def _wordy(one: Trait) -> tuple[bool, str]:
 
 
 def replaced(value: Json, found: Mapping[Place, Argument], place: Place) -> Argument:
-    """Return a value at a place of an argument, with those in `found` put at their places."""
+    """Return the value at a place of an argument, with the arguments in `found` inserted."""
     if place in found:
         return found[place]
     if isinstance(value, dict):

@@ -120,7 +120,7 @@ class Row(JsonObject):
         errors: Number of cells that ended in an error; the means exclude them.
         stats: Statistics by key: the keys of COLUMNS, and `pc_moderate`, `pc_high`, `ld_min`,
             `ld_max`, `ld_abs`. The paper's measures cover only `TWELVE`, unless the bench has none
-            of these tasks; other measures cover all tasks except T5bis.
+            of them; other measures cover all tasks except T5bis.
         failures: Number of failures and errors by kind.
         without_model: Whether the setting is a policy that uses no model.
     """

@@ -182,8 +182,8 @@ PLACE_PREDICATES = frozenset({"on", "in"})
 class UnexplainedDifferences:
     """The differences in the outcome of one step that no deviation explains yet.
 
-    Temperatures are ignored, because they change by themselves, and so are `near` facts about
-    objects that the action does not name, because the robot has moved.
+    Temperatures are ignored, because they change by themselves. `near` facts about objects that
+    the action does not name are ignored, because the robot has moved.
     """
 
     action: GroundAction
