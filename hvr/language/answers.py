@@ -159,7 +159,8 @@ _SMALL_TALK = {
     "all right": r"(?:any|either|whichever|whatever)(?: (?:one|of (?:them|the \w+)|\w+))?"
     "(?: (?:is fine|will do|works|is ok|you like|you want))?|(?:it )?doesn't matter|"
     r"(?:and |so |but )*(?:(?:it|they|that|the [\w ]+?)(?: can| may| should)? (?:stay|remain)s?|"
-    r"(?:leave|keep) (?:it|them|that|the [\w ]+?)) (?:right )?(?:there|here|where [ti][\w ]+)",
+    r"(?:leave|keep) (?:it|them|that|the [\w ]+?)) (?:right )?(?:there|here|"
+    "where (?:it|they|that) (?:is|are|was|were))",
     "there is no open question": "yes|no|yep|nope|yeah|sure",
     "I carry out requests, answer questions about the scene and what was "
     "done, and take requests back ('undo')": "what can you do|what do you do|help|who are you|"
@@ -197,6 +198,8 @@ def undone(text: str, done: int) -> int:
     takes = next((n for n, word in enumerate(words) if word in _UNDO), None)
     if takes is None or any(w not in _UNDONE and w not in NUMBERS for w in words):
         return 0
+    if {"did", "have", "what"} & {*words[:takes]} or "back to" in " ".join(words):
+        return 0  # 'what did you undo?', 'take that back to me'
     if words[takes] in {"take", "taking"} and (
         "back" not in words or not {*words} & {"that", "it", "last", "request", "order", "said"}
     ):

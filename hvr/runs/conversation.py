@@ -102,6 +102,7 @@ class Conversation:
         self._done: list[PastTurn] = []
         self._question: DialogueQuestion | None = None
         self._turns = 0
+        self._last: Run | None = None
         if self.options.policy_name != "symbolic":
             raise UsageError("a conversation works only with policy 'symbolic'", field="policy")
         if self.options.reading is not None:
@@ -156,14 +157,24 @@ class Conversation:
             SimulatorError, DataFileError: The scene or the folder can no longer be used.
         """
         said: list[str] = []
-        parts, unread = self._parts(text)
-        for part in parts:
+        try:
+            parts, unread = self._parts(text)
+        except LanguageError:
+            parts, unread = [text], []
+        for remark in unread:
+            if text.find(remark) < text.find(parts[0].partition(". ")[0]):
+                self._mention(remark)  # 'The mug is dirty. Wash it.'
+        run: Run | None = None
+        for number, part in enumerate(parts, 1):
             reply = self._replied(part)
             said.append(reply.text)
+            run = reply.run or run
+            self._last = run or self._last
             if reply.kind in {"question", "refused", "failed"}:
+                unread = [*unread, *parts[number:]]
                 break
         said[-1] += f"; not read: {', '.join(unread)}" if unread else ""
-        reply = replace(reply, text=". ".join(said))
+        reply = replace(reply, text=". ".join(said), run=run)
         self.replies = (*self.replies, reply)
         self._folder.append("conversation.jsonl", {"said": text, **reply.to_json()})
         return reply
@@ -202,13 +213,16 @@ class Conversation:
     def _mention(self, text: str) -> None:
         with suppress(LanguageError):
             text = next((r for r in self._rewriter().requests(text) if isinstance(r, str)), text)
+        try:
+            asks, spans = is_question(text), self._rewriter().spans(text)[1]
+        except LanguageError:
+            return
         judge = StatementJudge(self._reader, self._view())
         names: list[str] = []
-        for span in self._rewriter().spans(text)[1]:
+        for span in spans:
             with suppress(LanguageError):
                 found = judge.things(span.thing) if span.thing.kind != "everything" else ()
                 names += found if len(found) == 1 or span.thing.many else ()
-        asks = is_question(text)
         movable = tuple(n for n in names if self.inventory().true("pickupable", n))
         places = tuple(n for n in names if n not in movable)
         memory = self._memory
@@ -245,8 +259,7 @@ class Conversation:
         plain = " ".join(unmarked(text).lower().split()).strip(" .!?")
         if number := undone(plain, len(self._done)):
             return self._undo(number)
-        last = next((r.run for r in reversed(self.replies) if r.run), None)
-        past = PastQuestions(self._reader, self._view(), self._memory, self._done, last)
+        past = PastQuestions(self._reader, self._view(), self._memory, self._done, self._last)
         if (unwanted := _NOT_THAT.fullmatch(plain)) and past.was_last(unwanted["thing"]):
             if {*past.named(unwanted["thing"])} == {*self._memory.group}:
                 return self._undo()
@@ -261,15 +274,23 @@ class Conversation:
         text = past.in_present(plain + "?" * text.rstrip().endswith("?")) or text
         remark, pause, asked = text.rpartition(", ")
         if pause and is_question(asked) and not is_question(text):
-            self._mention(remark)  # 'I lost my watch, where is it?'
-            return self._turn(asked)
+            if not self._reads(remark):
+                self._mention(remark)  # 'I lost my watch, where is it?'
+                return self._turn(asked)
+            done = self._request(remark)
+            if done.kind != "done":
+                return done
+            self._last = done.run
+            reply = self._turn(asked)
+            return replace(reply, text=f"{done.text}. {reply.text}", run=reply.run or done.run)
         if (only := _ONLY.match(plain)) and self._done:
-            found = [r for r in self._rewriter().requests(only["what"]) if isinstance(r, str)]
-            undone_ = self._undo()
-            if undone_.kind != "failed" and found:
-                reply = self._request(found[0])
+            rewritten = (r for r in self._rewriter().requests(only["what"]) if isinstance(r, str))
+            if (request := next(filter(self._reads, rewritten), None)) is not None:
+                undone_ = self._undo()
+                if undone_.kind == "failed":
+                    return undone_
+                reply = self._request(request)
                 return replace(reply, text=f"{undone_.text}. {reply.text}")
-            return undone_
         return self._answer(text) if is_question(text) else self._request(text)
 
     def _spoke_of(self, names: tuple[str, ...]) -> None:

@@ -49,8 +49,11 @@ class PastTurn:
 
 def brought_about(
     goals: Sequence[Goal], turns: Sequence[PastTurn], now: Inventory, reader: Reader
-) -> bool:
-    """Return whether one of the turns made a goal true that did not hold before it."""
+) -> bool | None:
+    """Return whether one of the turns made a goal true that did not hold before it.
+
+    The result is None if the goals have neither facts nor denied facts, as with 'or'.
+    """
     kinds = {n: reader.taxonomy.pddl_type(c) for n, c in now.classes.items()}
     objects = [TypedName(n, (kind,)) for n, kind in kinds.items()]
 
@@ -66,12 +69,15 @@ def brought_about(
     wanted = [parse_formula(s.wanted, reader.domain, objects) for g in goals for s in g.stages]
     asked = [one for formula in wanted for one in _positive(formula, {})]
     denied = [one for formula in wanted for one in _positive(formula, {}, denied=True)]
+    if not (asked or denied):
+        return None
     for before, after in pairwise([*(turn.before for turn in turns), now]):
         ended = [any(is_one(f, *one) for f in before.facts - after.facts) for one in denied]
-        if not asked and any(ended):  # 'did you turn it off?'
-            return True
         new = [any(is_one(f, *one) for f in after.facts - before.facts) for one in asked]
-        if any(new) and all(any(is_one(f, *one) for f in after.facts) for one in asked):
+        held = [any(is_one(f, *one) for f in after.facts) for one in denied]
+        gone = all(end or not still for end, still in zip(ended, held, strict=True))
+        holds = all(any(is_one(f, *one) for f in after.facts) for one in asked)
+        if (any(new) or any(ended)) and holds and gone:
             return True
     return False
 
@@ -172,7 +178,8 @@ _TAG = re.compile(r",? (?:right|(?:is|are)(?:n't)? (?:it|they))\??$")
 _STATED = re.compile(
     r"(?:and |so )?(?P<thing>it|they|(?:the|my) .+?) (?P<be>is|are) (?P<rest>.+?)\??"
 )
-_IS_BACK = re.compile(r"(?:is|are) (?P<thing>.+?) back(?: again| (?:in|at|to|where) .*)?")
+_IS_BACK = re.compile(r"(?:is|are) (?P<thing>.+?) back(?: again| where (?:it|they) (?:was|were))?")
+_BACK_AT = re.compile(r"(?P<asked>(?:is|are) .+?) back (?P<place>(?:in|on|at) .+)")
 _BEFORE = re.compile(
     r"(?P<asked>(?:was|were|is) .+?)(?: (?:before|originally|at first|earlier))+(?: that)?"
 )
@@ -255,12 +262,8 @@ class PastQuestions:
             return "where is it?"
         if (_TAG.search(text) or text.endswith("?")) and (asked := as_question(text)):
             return asked
-        put = _PUT.fullmatch(text.rstrip("?"))
-        if text == "where" and self.memory.things:
-            return "where is it?"
-        text, tag = _TAG.subn("", text.replace("'s ", " is ").replace("'re ", " are "))
-        if (tag or text.endswith("?")) and (stated := _STATED.fullmatch(text)):
-            return f"{stated['be']} {stated['thing']} {stated['rest']}"
+        if back := _BACK_AT.fullmatch(text):
+            return f"{back['asked']} {back['place']}"
         return f"where is {next(filter(None, put.groups()))}?" if put else ""
 
     def named(self, text: str) -> tuple[str, ...]:

@@ -240,6 +240,23 @@ def test_pairs_ordinals_and_origins_are_remembered(tmp_path: Path) -> None:
         assert robot.say("I only wanted the plate").kind in {"done", "refused"}
 
 
+@pytest.mark.slow
+def test_questions_and_remarks_neither_undo_nor_drop_requests(tmp_path: Path) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        assert robot.say("put 1.5 eggs in the pan").kind == "refused"
+        assert robot.say("is the apple back in the fridge?").text == "no"
+        both = robot.say("open the fridge, is the microwave open?")
+        assert both.text.endswith("no") and both.run is not None
+        for said in ("did you undo that?", "I just wanted to say thanks", "take that back to me"):
+            robot.say(said)
+            assert robot.say("is the fridge open?").text == "yes", said
+        robot.say("open the microwave")
+        assert robot.say("did you open the microwave and close the fridge?").text != "yes"
+        reply = robot.say("The mug is dirty. Wash it.")
+        assert reply.request is not None and "mug" in reply.request
+        assert "is the fridge open?" in robot.say("open the piano. is the fridge open?").text
+
+
 def test_options_reject_a_folder_as_text() -> None:
     with pytest.raises(hvr.UsageError, match=r"save must be a pathlib\.Path, got 'text'"):
         hvr.Options(save="text")  # type: ignore[arg-type]

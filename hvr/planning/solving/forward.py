@@ -1,4 +1,4 @@
-"""Temporal forward search over happenings, for durative actions and timed initial literals."""
+"""Forward search for numbers, derived predicates, durative actions and timed literals."""
 
 from __future__ import annotations
 
