@@ -49,6 +49,11 @@ class _Amount:
         return FunctionTerm(self.function, tuple(args)) if self.number is None else self.number
 
 
+_JOINT = re.compile(
+    r",? and then |, and |, but |, | and |(?<!\ball)(?<!\beveryone)(?<!\beverything) but |,? with "
+)
+
+
 class FactClauses(FactProperties):
     """Reads the clauses of a PDDL world."""
 
@@ -58,7 +63,7 @@ class FactClauses(FactProperties):
         clause = read(text)
         if clause is not None:
             return clause
-        for joint in re.finditer(r",? and then |, and |, but |, | and | but |,? with ", text):
+        for joint in _JOINT.finditer(text):
             first = read(text[: joint.start()])
             if first is not None:
                 rest = self._conjunction(text[joint.end() :], read)

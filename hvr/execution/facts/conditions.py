@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 
+from hvr.base.texts import singular
 from hvr.errors import LanguageError
 from hvr.execution.facts.constraints import FactWords, own_words
 from hvr.execution.facts.orders import FactOrders
@@ -47,7 +48,7 @@ _SOME = re.compile(
     r"\b(?:(?:is )?there (?:is |are )?(?:an?|any|some)|an?|any|some) (?P<noun>[\w-]+) (?:is |are )?"
     r"(?P<rest>[^.]+)"
 )
-_EVERY = re.compile(r"\b(?:every|each|all|all the) (?P<noun>[\w-]+)")
+_EVERY = re.compile(r"\b(?:all the|every|each|all) (?P<noun>[\w-]+)")
 
 
 class FactConditions(FactWords):
@@ -76,16 +77,25 @@ class FactConditions(FactWords):
 
     def formula(self, text: str) -> Formula | None:
         """Return the formula of a statement, or None if the text is not one."""
+        return self._formula(text, {})
+
+    def _formula(self, text: str, read: dict[str, Formula | None]) -> Formula | None:
+        if text not in read:
+            read[text] = self._joined(text, read)
+        return read[text]
+
+    def _joined(self, text: str, read: dict[str, Formula | None]) -> Formula | None:
         for said, plain in _SPELT:
             text = re.sub(said, plain, text)
         if (found := self._plain(text)) is not None:
             return found
         for joint in (" or ", " and ", ", "):
             for match in re.finditer(joint, text):
-                parts = [self.formula(text[: match.start()]), self.formula(text[match.end() :])]
-                known = tuple(part for part in parts if part is not None)
-                if len(known) == len(parts):
-                    return Or(known) if joint == " or " else all_of(known)
+                first = self._formula(text[: match.start()], read)
+                second = self._formula(text[match.end() :], read) if first is not None else None
+                if first is not None and second is not None:
+                    both = first, second
+                    return Or(both) if joint == " or " else all_of(both)
         return None
 
     def _plain(self, text: str) -> Formula | None:
@@ -158,7 +168,7 @@ class FactConditions(FactWords):
                 yield name
 
     def _of_type(self, noun: str) -> list[str]:
-        kinds = [t for t, nouns in self._types.items() if {noun, noun.removesuffix("s")} & {*nouns}]
+        kinds = [t for t, nouns in self._types.items() if {noun, singular(noun)} & {*nouns}]
         objects = {o.name: o.types for o in (*self.domain.constants, *self.problem.objects)}
         return sorted(self.domain.members(objects, tuple(kinds))) if kinds else []
 
@@ -173,8 +183,11 @@ class FactConditions(FactWords):
         every = _EVERY.search(order)
         if every is None or not (part.trailing and _PRONOUN.match(part.condition)):
             return None
+        names = self._of_type(every["noun"])
+        if not names:
+            return None
         chosen = []
-        for name in self._of_type(every["noun"]):
+        for name in names:
             said = _PRONOUN.sub(name, part.condition, count=1)
             formula = self.formula(self._about(said, order))
             if formula is None:

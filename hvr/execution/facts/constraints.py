@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 from hvr.errors import LanguageError
 from hvr.execution.facts.imperatives import PLACING, literals_of, plain_verb
+from hvr.execution.facts.occurrences import occurrence
 from hvr.execution.facts.orders import FactOrders
 from hvr.execution.facts.properties import negation
 from hvr.language.function_words import FUNCTION_WORDS
@@ -271,6 +272,27 @@ _USING = re.compile(
 _USE = re.compile(r"(?:use|touch|employ) (?P<thing>.+)")
 
 
+_BEGINS = frozenset(
+    "do don't dont never no nobody nothing without keep leave let have use using with only just "
+    "please then make be also finally thanks".split()
+)
+_CLAUSE = re.compile(r"[^,.;]*\b(?:is|are|must|may|can|should|shall|has|have|needs?|stays?|will)\b")
+
+
+def _require_end(match: re.Match[str], verbs: Collection[str]) -> None:
+    """Check that a constraint is not the first part of a list: 'do not move blue and white'.
+
+    Raises:
+        LanguageError: The text after the constraint begins neither an order nor a clause.
+    """
+    rest = re.sub(r"^(?:[\s,.;]|and\b|but\b)+", "", match.string[match.end() :].lower())
+    if rest and rest.split()[0] not in {*verbs, *_BEGINS} and not _CLAUSE.match(rest):
+        raise LanguageError(
+            f"hvr cannot tell whether {match[0].strip(' ,.;')!r} also applies to {rest!r}: "
+            "repeat it for each object"
+        )
+
+
 def without_prohibitions(
     text: str, verbs: Collection[str]
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
@@ -283,6 +305,7 @@ def without_prohibitions(
     things: list[str] = []
 
     def cut(match: re.Match[str]) -> str:
+        _require_end(match, verbs)
         deed = match["deed"]
         if deed and (use := _USE.fullmatch(deed)) is not None:
             things.append(use["thing"])
@@ -334,13 +357,18 @@ def without_fixed(text: str, reader: FactOrders) -> tuple[str, list[Expression]]
     found: list[Expression] = []
 
     def out(match: re.Match[str]) -> str:
-        there = reader.clauses(f"{match['who']} is in {match['place']}")
-        if there is None or holds_initially(reader.domain, reader.problem, there):
+        _require_end(match, reader.verbs)
+        names = reader.objects_of(match["who"])
+        there = [reader.clauses(f"{name} is in {match['place']}") for name in names]
+        known = [one for one in there if one is not None]
+        held = any(holds_initially(reader.domain, reader.problem, one) for one in known)
+        if not known or len(known) < len(names) or held:
             return match[0]
-        found.append(_always(negation(there)))
+        found.extend(_always(negation(one)) for one in known)
         return ","
 
     def may_not(match: re.Match[str]) -> str:
+        _require_end(match, reader.verbs)
         deeds = reader.occurrences(match["who"], match["deed"])
         found.extend(_always(Not(deed)) for deed in deeds)
         return "," if deeds else match[0]
@@ -355,6 +383,7 @@ def without_fixed(text: str, reader: FactOrders) -> tuple[str, list[Expression]]
         return match["joint"] or ""
 
     def only(match: re.Match[str]) -> str:
+        _require_end(match, reader.verbs)
         names = reader.objects_of(match["thing"])
         kinds = {reader.objects[name] for name in names}
         others = [o for o, types in reader.objects.items() if types in kinds and o not in names]
@@ -409,7 +438,7 @@ def forbidding(
             formula = parse_formula(text, domain, problem.objects, file="<goal>")
             if words.holds(text):
                 raise LanguageError(f"{deed!r} is forbidden but already holds: undo it first")
-            yield _always(negation(formula))
+            yield from map(_always, _denials(formula))
     for thing in things:
         names = words.reader.objects_of(thing.strip())
         if not names:
@@ -418,9 +447,26 @@ def forbidding(
             yield from map(_always, unchanged(name, domain, problem))
 
 
+def _denials(formula: Formula) -> Iterator[Formula]:
+    """Yield the conditions that together make every part of a formula false."""
+    match formula:
+        case And(operands):
+            for operand in operands:
+                yield from _denials(cast(Formula, operand))
+        case Forall(variables, body):
+            yield from (Forall(variables, one) for one in _denials(cast(Formula, body)))
+        case _:
+            yield negation(formula)
+
+
 def unchanged(name: str, domain: Domain, problem: Problem) -> Iterator[Formula]:
-    """Yield conditions that together keep every fact about an object as in the initial state."""
+    """Yield conditions that together keep an object unused and every fact about it as it is."""
     objects = {o.name: o.types for o in (*domain.constants, *problem.objects)}
+    for action in domain.actions.values():
+        for at, parameter in enumerate(action.parameters):
+            mentioned = any(parameter.name in a.args for a, _ in literals_of(action.effect))
+            if not mentioned and domain.has_type(objects[name], parameter.types):
+                yield Not(occurrence(action.name, {at: name}))
     changed = {
         atom.predicate
         for action in domain.actions.values()

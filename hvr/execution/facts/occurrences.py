@@ -1,7 +1,7 @@
 """Actions that a request asks for by name, such as 'take parcel1 to the harbour with truck1'.
 
 The goal is then that the action has occurred with the named arguments. A fact such as
-(done-unload-0-1 parcel1 truck1), which the action makes true, records this: the numbers are the
+(done-unload--0-1 parcel1 truck1), which the action makes true, records this: the numbers are the
 parameters that the request names.
 """
 
@@ -15,13 +15,13 @@ from hvr.pddl import And, Atom, Domain, Expression, Not, Predicate
 from hvr.pddl.formulas import atoms_of
 from hvr.worlds.facts.lexicon import WorldLexicon, words_of
 
-_DONE = re.compile(r"done-(?P<action>.+?)(?P<slots>(?:-\d+)+)")
+_DONE = re.compile(r"done-(?P<action>.+)--(?P<slots>\d+(?:-\d+)*)")
 
 
 def occurrence(action: str, args: Mapping[int, str]) -> Atom:
     """Return the fact that an action has occurred, given some of its arguments by position."""
     slots = sorted(args)
-    return Atom(f"done-{action}-{'-'.join(map(str, slots))}", tuple(args[n] for n in slots))
+    return Atom(f"done-{action}--{'-'.join(map(str, slots))}", tuple(args[n] for n in slots))
 
 
 def occurrences_of(
@@ -48,7 +48,7 @@ def _parts(domain: Domain, predicate: str) -> tuple[str, tuple[int, ...]] | None
     match = _DONE.fullmatch(predicate)
     if match is None or predicate in domain.predicates or match["action"] not in domain.actions:
         return None
-    return match["action"], tuple(map(int, match["slots"].split("-")[1:]))
+    return match["action"], tuple(map(int, match["slots"].split("-")))
 
 
 def with_occurrences(domain: Domain, formulas: Iterable[Expression]) -> Domain:
@@ -79,7 +79,7 @@ def occurrence_clause(literal: Atom | Not, words: WorldLexicon) -> str:
     match = _DONE.fullmatch(atom.predicate) if isinstance(atom, Atom) else None
     if match is None or not isinstance(atom, Atom):
         return ""
-    slots = dict(zip(map(int, match["slots"].split("-")[1:]), atom.args, strict=True))
+    slots = dict(zip(map(int, match["slots"].split("-")), atom.args, strict=True))
     arity = words.wording.actions[match["action"]].imperative.arity
     args = ", ".join(slots.get(n, "any") for n in range(arity))
     return f"{words_of(match['action'])} {args} is {'not ' * (literal is not atom)}done"

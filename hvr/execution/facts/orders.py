@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
+from itertools import islice
 
 from hvr.errors import LanguageError
 from hvr.execution.facts.arrangements import contrast, exchange, tower
@@ -194,7 +195,8 @@ class FactOrders(FactClauses):
 
     def _order(self, text: str) -> list[Formula] | None:
         text = text if text.split()[:1] == ["check"] else bare(text)
-        for said in self._standing_alone(text) if text.strip(" ,.;") else ():
+        versions = self._standing_alone(text) if text.strip(" ,.;") else ()
+        for said in islice(versions, _MOST_VERSIONS):
             found = self.order(said)
             if found is not None:
                 return found
@@ -248,7 +250,7 @@ class FactOrders(FactClauses):
         text = _KEEPING.sub(lambda match: plain_verb(match[1], {*self.verbs, *HOLDING}), text)
         text = _BACK.sub("", text)
         if (level := _LEVEL.fullmatch(text)) is not None:
-            found = self._to_level(level["order"], level["how"] or "at least", level["number"])
+            found = self._to_level(level["order"], level["how"], level["number"])
             if found is not None:
                 return found
         times_free, times = repeated(self._without_amount(text))
@@ -368,11 +370,11 @@ class FactOrders(FactClauses):
         """Drop 'with water' from 'fill the tun with water' if actions change the water's amount."""
         head, _, last = text.rpartition(" with ")
         amount, _, name = last.partition(" ")
-        if amount.isdecimal() and name:
-            return f"{head} by {amount}"
         changes = (c for a in self.domain.actions.values() for c in changes_of(a.effect))
-        numbers = (c.fluent.function for c in changes if isinstance(c, NumericEffect))
-        return head if head and last in map(words_of, numbers) else text
+        numbers = {words_of(c.fluent.function) for c in changes if isinstance(c, NumericEffect)}
+        if amount.isdecimal() and name in numbers:
+            return f"{head} by {amount}"
+        return head if head and last in numbers else text
 
     def _by_action(self, text: str, times: Repetition, who: str = "") -> list[Formula] | None:
         text = self._unhyphened(text)
@@ -397,7 +399,7 @@ class FactOrders(FactClauses):
             text = text.replace(name, words_of(name)) if "-" in name else text
         return text
 
-    def _to_level(self, order: str, how: str, number: str) -> list[Formula] | None:
+    def _to_level(self, order: str, how: str | None, number: str) -> list[Formula] | None:
         """Parse 'fill the cart with at least 10 ore': a bound on the number that a verb changes."""
         failure = self._failure
         found = self._by_action(order, Repetition(2)) or self._by_action(order, Repetition())
@@ -405,7 +407,8 @@ class FactOrders(FactClauses):
         changed = found[0] if found is not None else None
         if not isinstance(changed, Comparison):
             return None
-        return [Comparison(OPERATORS[how], changed.left, Number(Decimal(number)))]
+        operator = OPERATORS[how] if how else changed.operator
+        return [Comparison(operator, changed.left, Number(Decimal(number)))]
 
     def _fits(self, text: str, parameter: TypedName) -> bool:
         return text == _SUBJECT or self._thing(text, parameter) is not None
@@ -676,6 +679,8 @@ class FactOrders(FactClauses):
         return None
 
 
+_MOST_VERSIONS = 100
+"""Maximum number of ways to replace pronouns that are tried."""
 _MOST_WORDS = 40
 """Maximum number of words of one order."""
 

@@ -226,8 +226,9 @@ class FactProperties:
 
     def _fitting(self, thing: Thing, parameter: TypedName) -> Thing | None:
         if thing.parts:
-            parts = [self._fitting(part, parameter) for part in thing.parts]
-            return thing if None not in parts else None
+            parts = tuple(self._fitting(part, parameter) for part in thing.parts)
+            known = tuple(part for part in parts if part is not None)
+            return thing.replace(parts=known) if len(known) == len(parts) else None
         fit = [m for m in thing.members if self.domain.has_type(self.objects[m], parameter.types)]
         if thing.loose and fit:
             persons = tuple(m for m in thing.persons if m in fit)
@@ -370,8 +371,9 @@ class FactProperties:
                 relation = frame.predicate
                 alike = frame.mark in PLACES[mark]
                 rank = (alike, self.one_at_a_time(relation), relation in self._changing)
-                if any(rank) and (found := self._of_relation(frame, name, types, place)):
-                    ranked[relation] = max((rank, found), ranked.get(relation, (rank, found)))[:2]
+                better = relation not in ranked or rank > ranked[relation][0]
+                if any(rank) and (found := self._of_relation(frame, name, types, place)) and better:
+                    ranked[relation] = rank, found
             best = [f for rank, f in ranked.values() if rank == max(r for r, _ in ranked.values())]
             return best[0] if len(best) == 1 else None
 

@@ -338,7 +338,7 @@ class ThingReader:
         least, most = 1, None
         if how in ("number", "least", "exactly", "more"):
             least = number + (how == "more")
-            most = number if how == "exactly" else None
+            most = number if how == "exactly" or least == 0 else None
         elif how in ("most", "fewer"):
             least, most = 0, number - (how == "fewer")
         elif how == "half":
@@ -358,7 +358,7 @@ class ThingReader:
         if many:
             return _all_of(list(members))
         if size != 1 and re.match(r"the (?:other|opposite) ", text):
-            return Thing(members, other=True)
+            return Thing(members, other=True, said=text)
         if size != 1:
             return Thing(members, said=text)
         return Thing(members)
@@ -405,7 +405,7 @@ class ThingReader:
         if (out := _EXCEPT.fullmatch(tail)) is not None:
             thing = self.read(out["out"])
             if thing is None or thing.quantifier not in ("", ALL):
-                return None
+                raise LanguageError(f"hvr does not understand the exception in {whole!r}: name it")
             left, tail = thing.members, out["before"]
         found = self._restricted(members, tail) if tail else members
         if found is None:

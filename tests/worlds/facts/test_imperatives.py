@@ -425,3 +425,34 @@ def test_a_plan_has_the_actions_and_the_number_of_steps_that_a_request_names() -
     posed = problem_for("bring lee to the lobby in one step", domain, problem, words)
     steps = StatePlanner(seconds=20).plan(Task(posed.domain, posed.problem)).plan.actions
     assert len(steps) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("keep jones and smith out of the ward, feed lee",
+         "lee is fed; at all times jones is not in ward; at all times smith is not in ward"),
+        ("wash lee without anna",
+         "lee is washed; at all times feed anna, any, any is not done; "
+         "at all times wash anna, any is not done; at all times anna is at ward"),
+        ("0 patients should be in the lobby",
+         "jones is not in lobby and smith is not in lobby and lee is not in lobby"),
+    ],
+)  # fmt: skip
+def test_prohibitions_cover_every_object_and_every_role(text: str, said: str) -> None:
+    domain, problem = parse_domain(CLINIC), parse_problem(ROUND, parse_domain(CLINIC))
+    assert problem_for(text, domain, problem, lexicon_for(domain)).said == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "do not bring jones and smith to the ward, feed lee",
+        "feed lee without washing jones and smith",
+        "wash all but one patient",
+    ],
+)
+def test_half_of_a_prohibition_is_not_an_order(text: str) -> None:
+    domain, problem = parse_domain(CLINIC), parse_problem(ROUND, parse_domain(CLINIC))
+    with pytest.raises(LanguageError, match=r"repeat it for each|did you mean"):
+        problem_for(text, domain, problem, lexicon_for(domain))

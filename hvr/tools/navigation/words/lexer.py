@@ -188,10 +188,10 @@ def _time(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
     if (spoken := re.fullmatch(r"(half|quarter)\s+(past|to)\s+(\w+)", said.lower())) is not None:
         hour = NUMBER_WORDS.get(spoken[3]) or int(spoken[3] if spoken[3].isdecimal() else 99)
         minutes = (30 if spoken[1] == "half" else 15) * (1 if spoken[2] == "past" else -1)
-        if not 1 <= hour <= 12:
+        if not 1 <= hour <= 12 or (spoken[1], spoken[2]) == ("half", "to"):
             return None
         hour, minute_ = divmod(hour * 60 + minutes, 60)
-        return ValueSpan(start, end, said, form, f"{hour:02d}:{minute_:02d}")
+        return ValueSpan(start, end, said, form, f"{hour or 12:02d}:{minute_:02d}")
     parts = re.match(r"(\d{1,2})(?::(\d{2})(:\d{2})?)?\s*([ap])?", said.lower())
     assert parts is not None
     hour, minute, second = int(parts[1]), int(parts[2] or 0), parts[3] or ""
