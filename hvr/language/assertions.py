@@ -38,7 +38,7 @@ Things: TypeAlias = tuple[NounPhrase, ...]
 Mentions: TypeAlias = Sequence[tuple[str, ...]]
 """Objects that were mentioned before; each entry has the objects of one noun phrase."""
 
-_STILL = frozenset("still currently already yet anymore actually really just now again".split())
+_STILL = frozenset("still currently already yet anymore actually really now again".split())
 """Adverbs that add nothing to what holds now."""
 
 _SOME = {"something": "anything", "somewhere": "anywhere"}

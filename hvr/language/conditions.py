@@ -67,6 +67,8 @@ _LOOK = re.compile(
 _GO = re.compile(r"(?:please |first )*(?:go|walk|come|head)(?: over)?(?P<in> to) (?P<place>.+)")
 """A search before a condition: 'look in the drawers, and if there is a fork, …'."""
 
+_MOST_WORDS = 40
+"""Number of words after "if you can" in which an order is looked for."""
 _SEARCHING = frozenset({"check", "search", "look"})
 _SEARCH = re.compile(
     r"(?:check|search|look (?:in|into|inside|through|on)) (?P<place>.+?) for (?P<thing>.+)|"
@@ -254,7 +256,7 @@ class _Splitter:
         """Return whether a conjunction begins a condition: not in 'if you could open it'."""
         polite = tokens[at + 1 : at + 2] == ("you",) and tokens[at + 2 : at + 3] in _ABLE
         if polite and tokens[at] == "if":
-            return self._leading(tokens[at + 1 :]) is not None
+            return self._leading(tokens[at + 1 : at + 1 + _MOST_WORDS]) is not None
         return _conjunction(tokens, at) is not None
 
     def _is_inverted(self, tokens: Sequence[str]) -> bool:
@@ -412,10 +414,8 @@ class _Splitter:
         end = next((n for n, token in enumerate(plain) if token in _LINKS), len(plain))
         if plain and is_idle(_text(plain[:end])):
             return True
-        return any(
-            _has_role(plain, "forbid", "dismiss") or self.words.starts(plain[n:])
-            for n in ((0,) if plain else ())
-        )
+        forbids = bool(plain) and _has_role(plain, "forbid", "dismiss")
+        return forbids or (bool(plain) and self.words.starts(plain))
 
     def _last_clause(self, said: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Split the last clause from following clauses that do not depend on its condition."""

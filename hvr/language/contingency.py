@@ -17,14 +17,14 @@ from hvr.errors import AmbiguousError, HvrError, ImpossibleGoalError, LackingErr
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.antecedents import Antecedent, Antecedents, mentions
 from hvr.language.assertions import only, read_statement
+from hvr.language.clauses import read_clauses
 from hvr.language.conditions import Conditional, Part, conditional_parts, is_idle, words_of_parts
-from hvr.language.cursor import STOPS, Cursor
+from hvr.language.cursor import Cursor
 from hvr.language.dialogue import Rewriter
 from hvr.language.goal_builder import Contingency, Goal, Stage
 from hvr.language.grammar import Reader
 from hvr.language.lexicon import tokenize
 from hvr.language.modifiers import read_adjectives
-from hvr.language.negation import prohibits
 from hvr.language.paraphrase import NOTHING_LEFT
 from hvr.language.phrases import DialogueMemory, PhraseReader
 from hvr.language.spelling import corrections
@@ -37,6 +37,8 @@ _OWN = re.compile(r"if (.+?), then: (.+?); otherwise: (.+)", re.IGNORECASE)
 
 _SOMETHING = re.compile(r"\b(?:any|some|no)thing\b")
 _REFERS = re.compile(r"\b(?:it|them|one|that)\b")
+_MOST_UNKNOWN = 3
+"""Maximum number of conditions that may follow an unknown one, because each doubles the work."""
 _ASKING = frozenset("is are was were isn't aren't does do has have did".split())
 _PRONOUN = re.compile(r"^(?:it|they|all of them|both of them)\b")
 
@@ -161,7 +163,9 @@ class _Conditions:
 
     def _decided(self, part: Conditional, rest: tuple[Part, ...], said: _Said) -> tuple[Goal, ...]:
         if part.trailing and self._is_about_nothing(part):
-            return self.goals(rest, said)
+            note = f"hvr finds nothing to which {words_of_parts(part.then)!r} applies"
+            said = said.replace(notes=(*said.notes, note))
+            return self.goals((*part.otherwise, *rest), said)
         statement, part, said = self._statement(part, said)
         if (shared := self._shared_out(part, statement)) is not None:
             chosen, note = shared
@@ -169,6 +173,8 @@ class _Conditions:
             return self.goals((*chosen, *rest), said)
         truth = self._judge.truth(statement)
         if truth is None:
+            if sum(isinstance(one, Conditional) for one in rest) > _MOST_UNKNOWN:
+                raise LanguageError(f"more than {_MOST_UNKNOWN + 1} conditions: split the request")
             return (self._contingent(part, statement, rest, said),)
         chosen, left = part.then, part.otherwise
         if truth is part.denied:
@@ -179,6 +185,8 @@ class _Conditions:
                     f"hvr does not wait for events, and '{part.condition}' is false now: say "
                     "'if', or what to do first"
                 )
+            if not part.then:
+                return self.goals((*part.otherwise, *rest), said)
             after = part.then[0] if isinstance(part.then[0], str) else ""
             return self.goals((f"then {after}", *part.then[1:], *rest), said)
         note = f"{self._called(part, statement)}: {'yes' if truth else 'no'}"
@@ -299,7 +307,7 @@ class _Conditions:
         return statement, part.replace(condition=text), said
 
     def _called(self, part: Conditional, statement: Statement) -> str:
-        said = re.sub(r"^(.+?) be\b", r"\1 is", part.condition)
+        said = re.sub(r"^(.+?) (?:(?:should|will) )?be\b", r"\1 is", part.condition)
         if said.split()[0] in _ASKING:  # 'is the mug dirty?'
             asked, *words = said.split()
             spans = PhraseReader(self.reader, self.inventory).spans(said)[1]
@@ -403,7 +411,8 @@ def _is_plural(thing: NounPhrase) -> bool:
 
 
 def _only_forbids(text: str, reader: Reader) -> bool:
-    tokens = tokenize(text)
-    starts = [n for n in range(len(tokens)) if n == 0 or tokens[n - 1] in STOPS]
-    cursors = [Cursor(text, tokens[n:], reader.lexicon) for n in starts]
-    return bool(cursors) and all(prohibits(cursor) for cursor in cursors)
+    try:
+        clauses, prohibitions = read_clauses(Cursor(text, tokenize(text), reader.lexicon))
+    except LanguageError:
+        return False
+    return bool(prohibitions) and not clauses

@@ -192,7 +192,8 @@ class Rewriter(PhraseReader):
                 end = spans[0].end - 1
                 said = [*words[:end], "is", *words[end:]]
                 said = ["there", "is", *words[1:]] if words[0] == "there" else said
-                text = f"{'unless' if asked['not'] else 'if'} {' '.join(said)}, {asked['rest']}"
+                denied = asked["not"] or text.lower().startswith("if not")
+                text = f"{'unless' if denied else 'if'} {' '.join(said)}, {asked['rest']}"
 
         def used(match: re.Match[str]) -> str:
             named = self.spans(match["what"])[1]
@@ -464,7 +465,8 @@ class Rewriter(PhraseReader):
                 if isinstance(request, str) and {",", "of"} & {*(words := request.split())}:
                     yield " ".join(map(self._noun_for, words))  # 'too loud, turn it off'
 
-    def _referring(self, text: str) -> Iterator[str | DialogueQuestion]:
+    def _referring(self, text: str, depth: int = 0) -> Iterator[str | DialogueQuestion]:
+        """Yield requests in place of an elliptic one; at most two phrases like 'the other one'."""
         tokens = tuple(tokenize(self._counted(text))) if text.strip() else ()
         label = next(map(self._label, (*self.memory.group, *self.memory.things)), "")
         if (head := self._head(tokens)) is not None:
@@ -477,7 +479,8 @@ class Rewriter(PhraseReader):
 
                 def said(names: str) -> list[str]:
                     new = " ".join((*tokens[:start], *names.split(), *tokens[end:]))
-                    return [t for t in self._referring(new) if isinstance(t, str)]
+                    found = self._referring(new, depth + 1) if depth < 2 else ()
+                    return [t for t in found if isinstance(t, str)]
 
                 yield from self._offered(self._meant_by(tokens[start:end], (), kinds), said)
         if " ".join(tokens) != " ".join(tokenize(text) if text.strip() else ()):

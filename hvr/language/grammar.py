@@ -25,6 +25,7 @@ from hvr.language.clauses import read_clauses
 from hvr.language.cursor import PAUSES, STOPS, Cursor, Picks, expand_idioms, explore
 from hvr.language.goal_builder import Goal, Stage, goal_of, one_of
 from hvr.language.lexicon import (
+    MAX_CHARACTERS,
     PARTICLES,
     Dish,
     FunctionWord,
@@ -392,6 +393,8 @@ class Reader:
         own = OwnWords(self.taxonomy, inventory, self.domain).goal(request)
         if own is not None:
             return (own,)
+        if len(request) > MAX_CHARACTERS:
+            tokenize(request)  # raises: rewording takes time that grows with the square
         request = with_object_names(
             plainly(plain_limits(request)), inventory, self.taxonomy, self.lexicon
         )

@@ -25,7 +25,8 @@ _VALUE = (
 )
 _SUBJECT = r"(?:i|we|it|that|this)(?:'d| would|'ll| will|'s| is| might)?"
 _MATRIX = (
-    rf"(?:{_SUBJECT}|would (?:it|that)|you'd|you would)(?: \w+){{0,3}}? (?:{_VALUE})"
+    rf"(?:{_SUBJECT}|would (?:it|that)|you'd|you would)"
+    rf"(?: (?!(?:not|never|no|hardly)\b)\w+){{0,3}}? (?:{_VALUE})"
     r"(?: (?:it|me|us|to|much|a|lot|very|with|you|of|thing|all|day)){0,3},?"
 )
 _YOU = r"you(?:'d|'ll| could| would| can| might| will| were to)?(?: please| kindly| just| maybe)*"

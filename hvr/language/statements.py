@@ -20,6 +20,8 @@ from hvr.language.syntax import Adjunct, NounPhrase, Predication
 from hvr.language.truth import SceneStatement, SceneView, Statement
 from hvr.values import Value
 
+_CONTAINING = frozenset("contain contains hold holds have".split())
+
 
 class QuestionAnswer(Value):
     """The answer to a question, and the objects in the answer, to which later turns can refer."""
@@ -149,6 +151,8 @@ class _Questions:
             return self._listed(list(self.view.inventory.held), "in the hand", True)
         if verb in _DO:  # 'what does the fridge contain'
             things = read_things(cursor, "what", listing=True)
+            if cursor.word() not in _CONTAINING:
+                raise cursor.parse_error()
             cursor.at += 1
             self._end(cursor)
             place = Adjunct("place", "in", things)
@@ -164,9 +168,13 @@ class _Questions:
             return self._listed(list(self.view.inventory.held), "in the hand", True)
         places = [p for thing in place.things for p in self.judge.things(thing)]
         inside = [n for p in places for n in self.view.inventory.contents.get(p, ())]
-        where = " and ".join(f"{self._relation(p)} {self.judge.called(p)}" for p in places)
-        seen = not set(places) & self.view.unseen
-        return self._listed(inside, where, seen)
+        known = [p for p in places if self.view.inventory.contents.get(p)] or places
+        where = " and ".join(f"{self._relation(p)} {self.judge.called(p)}" for p in known)
+        hidden = [self.judge.called(p) for p in places if p in self.view.unseen]
+        told = self._listed(inside, where, not hidden)
+        if not (inside and hidden):
+            return told
+        return told.replace(text=f"{told.text}; I have not looked into {joined(hidden)} yet")
 
     def _relation(self, place: str) -> str:
         return self.judge.taxonomy.relation(self.view.inventory.classes[place])
@@ -258,9 +266,8 @@ class _Questions:
         found = self.judge.truth(statement)
         if found is None:
             places = joined([self.judge.called(p) for p in self.judge.looks(statement)])
-            return QuestionAnswer(
-                f"I do not know: I have not looked into {places} yet", statement.mentioned
-            )
+            why = f": I have not looked into {places} yet" if places else ""
+            return QuestionAnswer(f"I do not know{why}", statement.mentioned)
         return QuestionAnswer(
             f"{'yes' if found else 'no'}{self._why(statement, found)}", statement.mentioned
         )

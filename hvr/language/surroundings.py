@@ -140,8 +140,8 @@ _MOST_WORDS = 120
 """Number of words of the longest request in which a wish is looked for."""
 _MOST_TRIES = 20
 """Largest number of readings of the parts of a phrase."""
-_LONGEST_TIME = 5
-"""Number of words of the longest phrase that gives a time, such as 'after a very long day'."""
+_SHORT_REMARK = 5
+"""Number of words from which an unknown remark is long."""
 
 
 class _Sentence:
@@ -358,6 +358,8 @@ class _Sentence:
                     continue
                 if denies(words[len(before) :]):
                     return None
+                if valued and "was" in open_words and "if" not in open_words:
+                    return None  # 'it was kind of you to slice the apple'
                 if valued and self.begun and "you" not in words:
                     return None
                 if valued and not open_words & (WELCOME | (FINE if text[-4:] == " to " else set())):
@@ -513,7 +515,7 @@ class _Sentence:
         called = words[-1] in ADDRESS and all(
             cursor.function(*passed, at=n) or not cursor.longest(n) for n in range(start, end - 1)
         )
-        if called and len(words) < _LONGEST_TIME:
+        if called and len(words) < _SHORT_REMARK:
             return True  # 'young man'
         if len(words) == 1 and is_noise(words[0], self.lexicon):
             return True
@@ -561,7 +563,7 @@ class _Sentence:
             return True
         if not self.begun:
             return True
-        return False if len(words) < _LONGEST_TIME else None
+        return False if len(words) < _SHORT_REMARK else None
 
     def _states(self, words: Sequence[str]) -> bool:
         """Return whether words state or ask something: 'i'm late', 'the guests are here'."""

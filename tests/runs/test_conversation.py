@@ -260,3 +260,16 @@ def test_questions_and_remarks_neither_undo_nor_drop_requests(tmp_path: Path) ->
 def test_options_reject_a_folder_as_text() -> None:
     with pytest.raises(hvr.UsageError, match=r"save must be a pathlib\.Path, got 'text'"):
         hvr.Options(save="text")  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_remarks_and_unreadable_questions_change_nothing(tmp_path: Path) -> None:
+    with hvr.Conversation(hvr.Options(scene="FloorPlan1", save=tmp_path / "c")) as robot:
+        assert robot.say("it was kind of you to slice the apple").kind in {"refused", "question"}
+        assert robot.say("what does the fridge cost?").kind == "refused"
+        assert robot.say("is the mug clean?").text == "yes"
+        assert "leaves out 'wash it'" in robot.say("if not, wash it").text
+        banned = robot.say("if the mug is clean, don't open the fridge, but wash the plate")
+        assert "plate has been washed" in banned.text
+        fallback = robot.say("wash all the pencils if they are dirty, otherwise open the fridge")
+        assert "the fridge is open" in fallback.text
