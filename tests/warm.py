@@ -59,7 +59,7 @@ _HEEDED_LATER = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")
 
 def start_servers() -> Callable[[], None]:
     """Start the servers for this process and its children; return a function that ends them."""
-    if not hasattr(os, "fork"):
+    if sys.platform != "linux":
         return lambda: None
     home = tempfile.TemporaryDirectory(prefix="hvr-")
     os.environ[_FOLDER] = home.name
@@ -85,7 +85,10 @@ def start_servers() -> Callable[[], None]:
 def server_address(*, learning: bool = False) -> Path:
     """Wait until a server listens, and return the path of its socket."""
     address = Path(os.environ[_FOLDER], "learning" if learning else "plain")
+    deadline = time.monotonic() + 120
     while not address.exists():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"the process server {address.name!r} did not start within 120 s")
         time.sleep(0.01)
     return address
 

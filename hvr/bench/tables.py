@@ -33,9 +33,6 @@ from hvr.policies.llm.settings import decided, is_agent, is_goal, settings_named
 from hvr.runs.tasks import label
 from hvr.values import JsonObject
 
-# Statistics ---------------------------------------------------------------------------------------
-
-
 # Intervals ----------------------------------------------------------------------------------------
 # Bootstrap confidence intervals for means over tasks and seeds: percentile intervals (Efron &
 # Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13). Tasks are resampled first, then
@@ -354,9 +351,6 @@ def _tokens(setting: str) -> tuple[int, int]:
     if not settings.hierarchical:
         return _TOKENS["whole"]
     return _TOKENS["batching" if settings.batching else "hierarchical"]
-
-
-# Tables -------------------------------------------------------------------------------------------
 
 
 # Tables -------------------------------------------------------------------------------------------

@@ -476,7 +476,7 @@ def read_clause(cursor: Cursor) -> list[Clause]:
             said = read_statement(cursor)
             if exists or said.none or any(g.predicate or g.adjuncts for g in said.groups):
                 return [said]
-            return [said.replace(given=True, past=True)]  # 'check the stove'
+            raise cursor.parse_error()  # 'check the stove'
     elif cursor.function("goal") and _prefers_goal(cursor):
         cursor.take("goal")
         if cursor.take("yourself"):

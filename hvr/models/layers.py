@@ -307,9 +307,6 @@ def _is_transient(error: ModelError) -> bool:
 # Meter --------------------------------------------------------------------------------------------
 
 
-# Meter --------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, kw_only=True)
 class MeteredUse(JsonObject):
     """Number of calls of a model and their total usage; unknown values are None, never 0.

@@ -244,9 +244,6 @@ def compare(symbol: str, left: Rational, right: Rational, tolerance: Rational = 
             return _TESTS["<="](right, left + tolerance)
 
 
-# States -------------------------------------------------------------------------------------------
-
-
 # Conditions ---------------------------------------------------------------------------------------
 # Ground conditions and operators over bit sets and numeric values.
 

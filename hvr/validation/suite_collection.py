@@ -435,9 +435,6 @@ def _matches(pattern: str) -> list[tuple[str, dict[str, str]]]:
 # Judging ------------------------------------------------------------------------------------------
 
 
-# Judging ------------------------------------------------------------------------------------------
-
-
 def judge_suite(
     suite: Suite, options: BatchOptions, *, engine: EngineChoice | None = None
 ) -> Iterator[Judged]:

@@ -51,9 +51,6 @@ from hvr.validation.relaxation import Deadline, Relaxation
 from hvr.validation.search import execute, holds, read_functions
 from hvr.validation.validator import Validator
 
-# Forward search -----------------------------------------------------------------------------------
-
-
 # Best first ---------------------------------------------------------------------------------------
 # Best-first search with deferred evaluation: a state is estimated when it is expanded, not when
 # it is generated.
@@ -278,9 +275,6 @@ class NumericKey:
             if self._kept[index]:
                 kept.append(value)
         return bits, tuple(kept)
-
-
-# Temporal search ----------------------------------------------------------------------------------
 
 
 # Snap actions -------------------------------------------------------------------------------------

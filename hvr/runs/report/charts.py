@@ -12,9 +12,6 @@ from typing import Any
 
 from hvr.values import SCHEMA_VERSION
 
-# HTML and SVG -------------------------------------------------------------------------------------
-
-
 # Markup -------------------------------------------------------------------------------------------
 # External data (requests, names, messages) passes through `escaped`, `element` (attributes) or a
 # function here with a "text" parameter. Parameters named markup are inserted unchanged.

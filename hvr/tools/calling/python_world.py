@@ -288,9 +288,6 @@ def open_module(module: Any) -> PythonTools:
     return PythonTools(Catalogue(tools), functions, state if isinstance(state, dict) else None)
 
 
-# Public benchmarks --------------------------------------------------------------------------------
-
-
 # BFCL ---------------------------------------------------------------------------------------------
 # The classes of BFCL's multi-turn dialogues, from the package bfcl-eval.
 

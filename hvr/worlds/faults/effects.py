@@ -331,9 +331,6 @@ def _try(env: Environment, intervention: Callable[..., bool], *args: Any) -> boo
     return done
 
 
-# Faulty perception --------------------------------------------------------------------------------
-
-
 # Misreported metadata -----------------------------------------------------------------------------
 
 NOISY_STATES: Mapping[str, str] = {
