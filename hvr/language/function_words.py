@@ -90,7 +90,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
     "then": ("then", "and then", "after that", "afterwards", "afterward", "and after that", "next",
         "finally", "and finally", "subsequently", "lastly", "thereafter", "followed by",
         "once done", "when done", "and afterwards", "and next", "when you are done",
-        "when that is done", "when finished", "when it is done", "secondly", "thirdly",
+        "when that is done", "when it is done", "secondly", "thirdly",
         "once that is done", "and only then", "second", "third", "fourth", "so that", "in the end",
         "at the end", "to finish"),
     "before": ("before",),
